@@ -1,0 +1,2 @@
+//! The `undine` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The nouns of the wire: methods, records, options. Nothing here decides or does.
