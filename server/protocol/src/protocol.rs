@@ -1,1 +1,17 @@
-//! The nouns of the wire: methods, records, options. Nothing here decides or does.
+//! The nouns of the wire: what leaves the process, and nothing else.
+//!
+//! Methods and their types, the records of a session's log, and every option of the configuration.
+//! Nothing here decides or does; a session's state is never serialized.
+
+pub mod approval;
+pub mod config;
+pub mod document;
+pub mod methods;
+pub mod record;
+pub mod session;
+pub mod tool;
+
+/// ACP version 1, from its maintained schema crate.
+pub use agent_client_protocol_schema::v1 as acp;
+/// LSP 3.18, generated from its official meta-model.
+pub use gen_lsp_types as lsp;

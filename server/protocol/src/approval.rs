@@ -1,0 +1,72 @@
+//! The question that a planned call may put to the person, as data.
+//!
+//! An option carries the verdict and the rule that choosing it adds; labels are for people and are
+//! never parsed.
+
+use crate::acp;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// One answer that the person can choose. Ids are fixed: `once`, `session`, `no`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApprovalOption {
+    pub id: OptionId,
+    pub label: String,
+    /// What choosing it adds to the session's remembered answers.
+    pub rule: Option<Rule>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OptionId {
+    /// Yes, this time.
+    Once,
+    /// Yes, and do not ask again in this session.
+    Session,
+    /// No.
+    No,
+}
+
+impl OptionId {
+    pub const ALL: [Self; 3] = [Self::Once, Self::Session, Self::No];
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Session => "session",
+            Self::No => "no",
+        }
+    }
+
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.id() == id)
+    }
+
+    /// ACP's kind for this option.
+    pub fn kind(self) -> acp::PermissionOptionKind {
+        match self {
+            Self::Once => acp::PermissionOptionKind::AllowOnce,
+            Self::Session => acp::PermissionOptionKind::AllowAlways,
+            Self::No => acp::PermissionOptionKind::RejectOnce,
+        }
+    }
+
+    pub fn allows(self) -> bool {
+        match self {
+            Self::Once | Self::Session => true,
+            Self::No => false,
+        }
+    }
+}
+
+/// A remembered "do not ask again" (spec 19.7): exactly what was shown, never a wider class of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Rule {
+    /// This command line, blanks collapsed, in this folder.
+    Run { command: String, cwd: PathBuf },
+    /// Changes to files of the project.
+    EditProject,
+    /// Reads and writes directly in this folder outside the project.
+    ExternalFolder { folder: PathBuf },
+}

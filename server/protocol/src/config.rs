@@ -1,0 +1,147 @@
+//! Every option, with its documentation, its default and whether a repository may set it.
+//!
+//! Names are those of `config.toml`. The README's table and the editors' settings are generated
+//! from the schema of [`Config`]. Secrets are never options; options name where a secret is.
+
+use crate::session::Mode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The whole configuration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Config {
+    /// The model that answers.
+    pub default_model: DefaultModel,
+    /// Where models are reached, by provider name. Known names need no entry.
+    #[schemars(extend("x-trusted" = true))]
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// How much the agent may do without asking.
+    #[schemars(extend("x-trusted" = true))]
+    pub safety: Safety,
+    /// How edits reach the editor.
+    pub edits: Edits,
+    /// Time-outs and caps.
+    #[schemars(extend("x-trusted" = true))]
+    pub limits: Limits,
+}
+
+/// The model that answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DefaultModel {
+    /// Provider name: a known one, or a key of `[providers]`.
+    pub provider: String,
+    /// The model's name at its provider.
+    pub name: String,
+    /// Sampling temperature; the provider's own when missing.
+    pub temperature: Option<f64>,
+    /// Most tokens in one answer; 0 leaves it to the provider.
+    pub max_tokens: u32,
+}
+
+/// Where one provider's models are reached.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ProviderConfig {
+    /// The wire format. Known provider names have theirs.
+    pub kind: Option<ProviderKind>,
+    /// Base URL, up to and without `/chat/completions`. Plain `http` only on loopback.
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// Headers sent with each request.
+    pub extra_headers: BTreeMap<String, String>,
+    /// The model used when `default_model.name` is empty.
+    pub default_model: Option<String>,
+}
+
+/// A wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProviderKind {
+    /// Chat Completions, as OpenAI and most servers speak it.
+    OpenaiCompatible,
+}
+
+/// How much the agent may do without asking.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Safety {
+    /// The mode of new sessions.
+    pub mode: Mode,
+}
+
+/// How edits reach the editor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Edits {
+    /// Which buffers are saved after an edit.
+    pub save: Save,
+}
+
+/// Which buffers are saved after an edit, where the editor can save.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Save {
+    /// Those that had no unsaved work before the edit.
+    #[default]
+    Clean,
+    /// All.
+    Always,
+    /// None.
+    Never,
+}
+
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])* $name:ident = $default:literal,)*) => {
+        /// Time-outs and caps, each with its default.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default)]
+        pub struct Limits { $($(#[doc = $doc])* pub $name: u64,)* }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+    };
+}
+
+limits! {
+    /// Seconds a command may run when the model names no time-out.
+    command_default_secs = 30,
+    /// Most seconds a command may run.
+    command_max_secs = 300,
+    /// Bytes of a command's output that are kept: half from its head, half from its tail.
+    command_output_bytes = 262_144,
+    /// Milliseconds between asking a process to end and killing it.
+    kill_grace_ms = 200,
+    /// Bytes of one file that are read for the model.
+    read_bytes = 400_000,
+    /// Bytes of a file that can be edited.
+    edit_bytes = 16_777_216,
+    /// Bytes of one message from the editor.
+    message_bytes = 268_435_456,
+    /// Bytes of one open document; a larger one is left alone, and so is its file.
+    document_bytes = 67_108_864,
+    /// Requests from the editor that may be open at once.
+    requests_in_flight = 512,
+    /// Prompts that may wait for one session.
+    queued_prompts = 32,
+    /// Rounds in which an edit is planned anew because its text moved.
+    edit_rounds = 3,
+    /// Milliseconds to wait for the editor's own word on an edit: its answer and its `didChange`.
+    edit_settle_ms = 5_000,
+    /// Milliseconds to wait for the editor to save a document.
+    save_ms = 5_000,
+    /// Seconds to wait for a connection to the model.
+    model_connect_secs = 10,
+    /// Seconds without a byte from the model after which its answer counts as cut.
+    model_quiet_secs = 300,
+    /// Model answers in one turn.
+    turn_answers = 200,
+    /// Milliseconds that running tasks get to end when the server exits.
+    exit_ms = 1_000,
+}

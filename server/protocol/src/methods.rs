@@ -1,0 +1,218 @@
+//! The table: every method that crosses the wire, with its types and its one line of documentation.
+//!
+//! The server's dispatch, `protocol.md` and both editors' types come from it. A method without a
+//! handler does not compile; a method that is missing from the documentation fails a test.
+//!
+//! Each list is a macro that hands its rows to another macro, so that the host can register and
+//! match exactly what stands here.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Requests of the agent that an editor sends.
+#[macro_export]
+macro_rules! client_requests {
+    ($callback:ident) => {
+        $callback! {
+            ClientRequest, CLIENT_REQUESTS, Client;
+            /// Opens a new session in a folder.
+            NewSession = "session/new": $crate::acp::NewSessionRequest => $crate::acp::NewSessionResponse,
+            /// Opens a session from its log and replays it by `session/update`.
+            LoadSession = "session/load": $crate::acp::LoadSessionRequest => $crate::acp::LoadSessionResponse,
+            /// Lists the sessions of a folder, newest first.
+            ListSessions = "session/list": $crate::acp::ListSessionsRequest => $crate::acp::ListSessionsResponse,
+            /// Runs one turn. The answer comes when the turn has ended, and says why. A prompt that
+            /// is sent while a turn runs steers that turn at its next tool boundary.
+            Prompt = "session/prompt": $crate::acp::PromptRequest => $crate::acp::PromptResponse,
+            /// Sets how much the session may do without asking.
+            SetMode = "session/set_mode": $crate::acp::SetSessionModeRequest => $crate::acp::SetSessionModeResponse,
+        }
+    };
+}
+
+/// Notifications of the agent that an editor sends.
+#[macro_export]
+macro_rules! client_notifications {
+    ($callback:ident) => {
+        $callback! {
+            ClientNotification, CLIENT_NOTIFICATIONS, Client;
+            /// Ends the running turn; every running and queued prompt of the session is answered
+            /// with the stop reason `cancelled`.
+            Cancel = "session/cancel": $crate::acp::CancelNotification,
+        }
+    };
+}
+
+/// Requests of the agent that the server sends.
+#[macro_export]
+macro_rules! server_requests {
+    ($callback:ident) => {
+        $callback! {
+            ServerRequest, SERVER_REQUESTS, Server;
+            /// Asks whether a planned call may run.
+            RequestPermission = "session/request_permission": $crate::acp::RequestPermissionRequest => $crate::acp::RequestPermissionResponse,
+            /// Puts the model's questions to the person.
+            CreateElicitation = "elicitation/create": $crate::acp::CreateElicitationRequest => $crate::acp::CreateElicitationResponse,
+            /// Asks the editor to save a document that was clean before the agent edited it.
+            SaveDocument = "undine/document/save": $crate::document::SaveDocumentParams => $crate::document::SaveDocumentResult,
+        }
+    };
+}
+
+/// Notifications of the agent that the server sends.
+#[macro_export]
+macro_rules! server_notifications {
+    ($callback:ident) => {
+        $callback! {
+            ServerNotification, SERVER_NOTIFICATIONS, Server;
+            /// Something in a session changed.
+            Update = "session/update": $crate::acp::SessionNotification,
+        }
+    };
+}
+
+/// LSP requests that the server serves, `initialize` and `shutdown` aside.
+#[macro_export]
+macro_rules! lsp_requests {
+    ($callback:ident) => {
+        $callback! {
+            LspRequest;
+            CodeAction = "textDocument/codeAction": $crate::lsp::CodeActionParams,
+            CodeActionResolve = "codeAction/resolve": $crate::lsp::CodeAction,
+            ExecuteCommand = "workspace/executeCommand": $crate::lsp::ExecuteCommandParams,
+        }
+    };
+}
+
+/// LSP notifications that the server takes in.
+#[macro_export]
+macro_rules! lsp_notifications {
+    ($callback:ident) => {
+        $callback! {
+            LspNotification;
+            DidOpen = "textDocument/didOpen": $crate::lsp::DidOpenTextDocumentParams,
+            DidChange = "textDocument/didChange": $crate::lsp::DidChangeTextDocumentParams,
+            DidSave = "textDocument/didSave": $crate::lsp::DidSaveTextDocumentParams,
+            DidClose = "textDocument/didClose": $crate::lsp::DidCloseTextDocumentParams,
+            DidChangeConfiguration = "workspace/didChangeConfiguration": $crate::lsp::DidChangeConfigurationParams,
+            DidChangeWorkspaceFolders = "workspace/didChangeWorkspaceFolders": $crate::lsp::DidChangeWorkspaceFoldersParams,
+            CancelProgress = "window/workDoneProgress/cancel": $crate::lsp::WorkDoneProgressCancelParams,
+            SetTrace = "$/setTrace": $crate::lsp::SetTraceParams,
+        }
+    };
+}
+
+/// A request's name and types.
+pub trait Request {
+    const METHOD: &'static str;
+    type Params: DeserializeOwned + Serialize + Send + 'static;
+    type Result: DeserializeOwned + Serialize + Send + 'static;
+}
+
+/// A notification's name and type.
+pub trait Notification {
+    const METHOD: &'static str;
+    type Params: DeserializeOwned + Serialize + Send + 'static;
+}
+
+/// One row of the agent's methods, for generators and tests.
+pub struct Row {
+    /// The row's name here, and the constant's in the editors.
+    pub name: &'static str,
+    pub method: &'static str,
+    pub doc: &'static str,
+    pub sender: Sender,
+    /// Schema of the params.
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+    /// Schema of the result; none for a notification.
+    pub result: Option<fn(&mut SchemaGenerator) -> Schema>,
+}
+
+/// Who sends a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    Client,
+    Server,
+}
+
+/// The agent's methods, in the order of the documentation.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    [CLIENT_REQUESTS, CLIENT_NOTIFICATIONS, SERVER_REQUESTS, SERVER_NOTIFICATIONS]
+        .into_iter()
+        .flatten()
+}
+
+fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+macro_rules! define_requests {
+    ($enum:ident, $rows:ident, $sender:ident; $($(#[doc = $doc:literal])* $name:ident = $method:literal: $params:ty => $result:ty,)*) => {
+        $($(#[doc = $doc])*
+        pub struct $name;
+        impl Request for $name {
+            const METHOD: &'static str = $method;
+            type Params = $params;
+            type Result = $result;
+        })*
+
+        /// A request of this list, parsed.
+        #[derive(Debug)]
+        #[allow(clippy::large_enum_variant, reason = "moved once, never stored in bulk")]
+        pub enum $enum { $($(#[doc = $doc])* $name($params),)* }
+
+        pub const $rows: &[Row] = &[$(Row {
+            name: stringify!($name),
+            method: $method,
+            doc: concat!($($doc),*),
+            sender: Sender::$sender,
+            params: schema::<$params>,
+            result: Some(schema::<$result>),
+        }),*];
+    };
+}
+
+macro_rules! define_notifications {
+    ($enum:ident, $rows:ident, $sender:ident; $($(#[doc = $doc:literal])* $name:ident = $method:literal: $params:ty,)*) => {
+        $($(#[doc = $doc])*
+        pub struct $name;
+        impl Notification for $name {
+            const METHOD: &'static str = $method;
+            type Params = $params;
+        })*
+
+        /// A notification of this list, parsed.
+        #[derive(Debug)]
+        pub enum $enum { $($(#[doc = $doc])* $name($params),)* }
+
+        pub const $rows: &[Row] = &[$(Row {
+            name: stringify!($name),
+            method: $method,
+            doc: concat!($($doc),*),
+            sender: Sender::$sender,
+            params: schema::<$params>,
+            result: None,
+        }),*];
+    };
+}
+
+macro_rules! define_lsp {
+    ($enum:ident; $($name:ident = $method:literal: $params:ty,)*) => {
+        /// A message of this list, parsed.
+        #[derive(Debug)]
+        #[allow(clippy::large_enum_variant, reason = "moved once, never stored in bulk")]
+        pub enum $enum { $($name($params),)* }
+
+        impl $enum {
+            pub const METHODS: &[&str] = &[$($method),*];
+        }
+    };
+}
+
+client_requests!(define_requests);
+client_notifications!(define_notifications);
+server_requests!(define_requests);
+server_notifications!(define_notifications);
+lsp_requests!(define_lsp);
+lsp_notifications!(define_lsp);

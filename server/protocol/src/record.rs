@@ -1,0 +1,87 @@
+//! The session log: one JSON line a record, appended and never rewritten.
+//!
+//! Records are facts, not inputs: resuming folds them into a session, so no old log depends on how
+//! today's code decides. The format is versioned and kept for ever (spec 13.2).
+
+use crate::approval::{OptionId, Rule};
+use crate::session::{CallId, Mode, TurnId};
+use crate::tool::Outcome;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The version that this build writes. A log with a greater one is refused, not half-read.
+pub const VERSION: u32 = 1;
+
+/// One line of the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// Format version.
+    pub v: u32,
+    /// Counted from 0, without gaps.
+    pub seq: u64,
+    /// Milliseconds since the Unix epoch.
+    pub time: u64,
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// A fact about a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Record {
+    /// The session began.
+    Started { session: String, cwd: PathBuf, mode: Mode, model: String },
+    /// A turn began or was steered: what the person wrote.
+    User { turn: TurnId, text: String },
+    /// What the model said, up to its next call or the end of its answer. `cut` marks text that
+    /// was broken off by a cancel or a fault. `answer` counts the model's answers: parts with one
+    /// number belong to one message of the history.
+    Assistant {
+        answer: u64,
+        text: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        thought: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
+    },
+    /// The model asked for a tool. `id` is the provider's own; `arguments` is as the model wrote it.
+    Call { answer: u64, call: CallId, id: String, tool: String, arguments: String },
+    /// The person, or the mode in their stead, decided.
+    Decision {
+        call: CallId,
+        option: OptionId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<Rule>,
+    },
+    /// How a call ended: exactly one for each call.
+    Result {
+        call: CallId,
+        outcome: Outcome,
+        text: String,
+        /// Only for calls that ran (spec 0.1).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
+    },
+    /// The mode was changed.
+    Mode { mode: Mode },
+    /// A turn ended.
+    Ended { turn: TurnId, reason: EndReason },
+}
+
+/// Why a turn ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum EndReason {
+    /// The model had nothing more to do.
+    Done,
+    /// The model's answer reached its output cap.
+    MaxTokens,
+    /// The model refused.
+    Refusal,
+    /// The person cancelled.
+    Cancelled,
+    /// The provider or the server failed; `message` was shown to the person.
+    Failed { message: String },
+}
