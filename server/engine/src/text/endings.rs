@@ -88,7 +88,7 @@ fn inheritable(line: &str, usual: &str) -> Option<&'static str> {
 }
 
 /// Appends and never lets a lone `\r` and a `\n`, which end two lines, run together and end one.
-pub(super) fn push(out: &mut String, part: &str) {
+fn push(out: &mut String, part: &str) {
     if out.ends_with('\r') && part.starts_with('\n') {
         out.push('\r');
     }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, ops::Range};
 
 use super::{
     change_set::ChangeSet,
-    endings::{adopt, push, usual_ending},
+    endings::{adopt, usual_ending},
     lines::{is_inside_crlf, lines, split_ending},
     similar,
 };
@@ -15,7 +15,7 @@ use super::{
 /// `target` is looked for as it is; if it is nowhere, line endings may differ, since models write `\n` whatever
 /// the file has. Lines that come in take the ending of the lines they replace, or of the line before them, or
 /// of the file; other lines stay byte for byte. An edit of line endings alone is done as it is written. A
-/// target that starts or ends in the middle of a CRLF means all of it.
+/// target that begins with the `\n` of a CRLF takes its `\r` too; one that ends with the `\r` leaves the CRLF.
 pub fn replace(
     text: &str,
     target: &str,
@@ -52,6 +52,11 @@ pub fn replace(
     let usual = usual_ending(text).unwrap_or("\n");
     let mut steps = ChangeSet::default();
     for place in places {
+        // In front of a `\n` a last `\r` is half of a CRLF that the model had in mind.
+        let replacement = match text[place.end..].starts_with('\n') {
+            true => replacement.strip_suffix('\r').unwrap_or(replacement),
+            false => replacement,
+        };
         let new = match is_about_endings {
             true => replacement.to_owned(),
             false => adopted(text, &place, target, replacement, usual),
@@ -191,7 +196,7 @@ fn adopted(
         "\r\n" => "\r\n",
         _ => usual,
     };
-    // The place was widened over the `\n` of a CRLF of which the target has only the `\r`.
+    // The place was widened over a CRLF of which the target has only the `\r`: the line still has to end.
     match target.ends_with('\r') && old.ends_with('\n') {
         true => {
             let replacement = replacement.strip_suffix('\r').unwrap_or(replacement);
@@ -201,15 +206,19 @@ fn adopted(
     }
 }
 
-/// `new` such that its line endings stay what they are between the text before the place and the text after.
+/// `new` such that no ending is lost where it meets the text around its place: a lone `\r` and a `\n` that come
+/// to stand side by side would end one line instead of two, so the `\n` becomes a CRLF.
 fn joined(text: &str, place: &Range<usize>, new: &str) -> String {
-    let mut out = String::with_capacity(new.len() + 1);
-    if text[..place.start].ends_with('\r') && new.starts_with('\n') {
+    let (before, after) = (&text[..place.start], &text[place.end..]);
+    let mut out = String::with_capacity(new.len() + 2);
+    if before.ends_with('\r')
+        && (new.starts_with('\n') || new.is_empty() && after.starts_with('\n'))
+    {
         out.push('\r');
     }
-    push(&mut out, new);
-    if text[place.end..].starts_with('\n') && out.ends_with('\r') {
-        out.pop();
+    out.push_str(new);
+    if new.ends_with('\r') && after.starts_with('\n') {
+        out.push('\r');
     }
     out
 }
