@@ -1,1 +1,3 @@
 //! Decides; does no IO.
+
+pub mod provider;
