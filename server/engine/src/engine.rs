@@ -1,3 +1,4 @@
 //! Decides; does no IO.
 
+pub mod provider;
 pub mod text;

@@ -1,0 +1,237 @@
+//! What we ask of any model and what any model says, and the seam between that and a wire format.
+//!
+//! Pure: a request becomes an [`HttpRequest`] as data, an answer's bytes become [`ModelEvent`]s. Sending, waiting and
+//! retrying are the host's and the session's business. A wire format is one file here and one line in `providers!`.
+
+pub mod chat_completions;
+pub mod failure;
+pub mod http;
+pub mod sse;
+
+use serde_json::Value;
+
+pub use http::{Endpoint, HttpRequest, Secret};
+
+/// A wire format: how to ask, how to read the answer, how to read a refusal to answer.
+///
+/// The order of calls is [`request`](Provider::request), then for a 2xx status one [`decoder`](Provider::decoder) that
+/// gets every byte of the body, for any other status [`error`](Provider::error).
+pub trait Provider: Send + Sync {
+    /// The HTTP request that asks `request` of `endpoint`, always as a stream.
+    fn request(&self, endpoint: &Endpoint, request: &ModelRequest) -> HttpRequest;
+
+    /// A fresh decoder, good for one answer.
+    fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// What a status other than 2xx means. Header names may have any case; at most [`failure::MAX_BODY`] bytes of
+    /// `body` are read.
+    fn error(&self, status: u16, headers: &[(String, String)], body: &[u8]) -> ModelError;
+}
+
+/// Reads the body of one answer. However the bytes are cut, the events are the same.
+///
+/// The last event is always one [`ModelEvent::Ended`] or one [`ModelEvent::Failed`], at the latest from
+/// [`end`](Decoder::end); what comes after it is ignored.
+pub trait Decoder: Send {
+    /// Takes the next bytes of the body and appends what they say to `out`.
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>);
+
+    /// The transport has closed. An answer that had not reached its end becomes [`ModelErrorKind::Cut`].
+    fn end(&mut self, out: &mut Vec<ModelEvent>);
+}
+
+/// The table of wire formats: a variant, its name in the configuration, and the value that implements it.
+macro_rules! providers {
+    ($($(#[$doc:meta])+ $variant:ident = $name:literal: $provider:expr,)+) => {
+        /// The wire formats we speak, by the names the configuration uses.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Wire { $($(#[$doc])+ $variant,)+ }
+
+        impl Wire {
+            /// All of them, in the order of the table.
+            pub const ALL: &[Wire] = &[$(Wire::$variant,)+];
+
+            /// The name in the configuration.
+            pub fn name(self) -> &'static str {
+                match self { $(Wire::$variant => $name,)+ }
+            }
+
+            /// The format called `name`, if we speak it.
+            pub fn from_name(name: &str) -> Option<Wire> {
+                Wire::ALL.iter().copied().find(|it| it.name() == name)
+            }
+
+            /// The codec.
+            pub fn provider(self) -> &'static dyn Provider {
+                match self { $(Wire::$variant => &$provider,)+ }
+            }
+        }
+    };
+}
+
+providers! {
+    /// `POST {base}/chat/completions` as OpenAI defined it and most local and hosted servers speak it.
+    ChatCompletions = "chat_completions": chat_completions::ChatCompletions,
+}
+
+/// One question to a model: everything it is to know, and the tools it may call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelRequest {
+    pub model: String,
+    /// The instructions. Empty means none.
+    pub system: String,
+    /// The conversation, oldest first. Every [`ToolCall`] has its [`ToolResult`] in the message that follows.
+    pub messages: Vec<Message>,
+    pub tools: Vec<ToolSpec>,
+    /// The most tokens the answer may have. The provider's own limit if missing.
+    pub max_tokens: Option<u32>,
+    pub temperature: Option<f64>,
+}
+
+/// One message of the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    User(Vec<Content>),
+    Assistant {
+        text: String,
+        /// What the model thought aloud. Shown to people; sent back only through `raw`.
+        thought: String,
+        calls: Vec<ToolCall>,
+        /// The value of the reply's [`ModelEvent::Raw`], if there was one. Only for the provider that said it; drop it
+        /// when the conversation goes on elsewhere.
+        raw: Option<Value>,
+    },
+    /// The answers to all calls of the assistant message before it.
+    Results(Vec<ToolResult>),
+}
+
+/// A part of what a person said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    Text(String),
+}
+
+/// A tool the model may call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// At most 64 of `A-Z a-z 0-9 _ -`, which every provider accepts.
+    pub name: String,
+    pub description: String,
+    /// A JSON Schema of type object.
+    pub parameters: Value,
+}
+
+/// A call the model made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// Unique within one reply. Made by us (`call_<n>`) when the provider gave none, so it may repeat in a later reply.
+    pub id: String,
+    pub name: String,
+    /// JSON text as the model wrote it, which need not be valid. Empty means `{}`.
+    pub arguments: String,
+}
+
+/// What a call gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResult {
+    /// The [`ToolCall::id`] it answers.
+    pub id: String,
+    pub text: String,
+    /// Whether `text` says what went wrong. Formats without such a flag send the text alone.
+    pub is_error: bool,
+}
+
+/// What a model says, in the order it says it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// The next piece of the answer's text. Never empty.
+    Text(String),
+    /// The next piece of the model's thinking. Never empty.
+    Thought(String),
+    /// A complete call. Its arguments are yet to be parsed.
+    Call(ToolCall),
+    /// What the reply cost. At most once, and only just before the last event.
+    Usage(Usage),
+    /// What the provider wants back with the assistant message: [`Message::Assistant`]'s `raw`. At most once.
+    Raw(Value),
+    /// The answer is complete. Last.
+    Ended(StopReason),
+    /// There is no complete answer; what came before stands. Last.
+    Failed(ModelError),
+}
+
+/// Tokens of one reply. The parts are disjoint: their sum is what was read and written in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read, without `cached`.
+    pub input: u64,
+    /// Read from the provider's cache.
+    pub cached: u64,
+    /// Written, without `reasoning`.
+    pub output: u64,
+    /// Written while thinking.
+    pub reasoning: u64,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The model has said what it wanted.
+    EndTurn,
+    /// It waits for the results of its calls.
+    ToolCalls,
+    /// The answer reached the token limit. A call that was cut by it is not among the events.
+    MaxTokens,
+    /// The model or the provider's filter declined.
+    Refusal,
+    /// Something we have no word for, in the provider's spelling.
+    Other(String),
+}
+
+/// Why there is no complete answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelError {
+    pub kind: ModelErrorKind,
+    /// One sentence for a person: what happened and what to do. Holds nothing that looks like a key.
+    pub message: String,
+    /// How long the provider asks us to wait, milliseconds.
+    pub retry_after_ms: Option<u64>,
+}
+
+impl ModelError {
+    /// An error without a wish to wait.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> ModelError {
+        ModelError {
+            kind,
+            message: message.into(),
+            retry_after_ms: None,
+        }
+    }
+}
+
+/// What kind of failure, by what can be done about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelErrorKind {
+    /// No connection, or it broke before the answer began.
+    Unreachable,
+    /// The key is missing, wrong or not allowed to do this.
+    Auth,
+    /// The account has no credit or quota left; waiting does not help.
+    Quota,
+    /// Too many requests or tokens; waiting helps.
+    RateLimit,
+    /// The provider has trouble of its own; waiting helps.
+    Overloaded,
+    /// The conversation is longer than the model can read.
+    ContextOverflow,
+    /// The provider does not accept the request as it is.
+    BadRequest,
+    /// The stream ended before the answer did.
+    Cut,
+    /// The answer is larger than one of our limits, which the message names.
+    Limit,
+    /// The answer is not what the wire format says.
+    Protocol,
+    /// We stopped it ourselves.
+    Cancelled,
+}

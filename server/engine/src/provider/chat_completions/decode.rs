@@ -1,0 +1,250 @@
+//! Reads a Chat Completions answer: a stream of chunks, or the whole completion of a server that does not stream.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::calls::{Calls, Fragment};
+use super::wire::{self, Chunk, Delta};
+use crate::provider::sse::{Event, Framer, MAX_EVENT, TooLong};
+use crate::provider::{
+    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
+};
+
+/// The decoder of one answer.
+#[derive(Default)]
+pub struct ChatDecoder {
+    body: Body,
+    reply: Reply,
+}
+
+/// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
+#[derive(Default)]
+enum Body {
+    #[default]
+    Unknown,
+    Stream(Framer),
+    Whole(Vec<u8>),
+}
+
+impl Decoder for ChatDecoder {
+    fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<ModelEvent>) {
+        if let Body::Unknown = self.body {
+            // White space and the byte order mark come before either kind.
+            let blank = |it: &u8| it.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(it);
+            let Some(start) = bytes.iter().position(|it| !blank(it)) else {
+                return;
+            };
+            bytes = &bytes[start..];
+            self.body = match bytes[0] {
+                b'{' => Body::Whole(Vec::new()),
+                _ => Body::Stream(Framer::default()),
+            };
+        }
+        let fits = match &mut self.body {
+            Body::Unknown => Ok(()),
+            Body::Stream(framer) => framer.feed(bytes, |it| self.reply.event(it, out)),
+            Body::Whole(body) if body.len() + bytes.len() > MAX_EVENT => Err(TooLong),
+            Body::Whole(body) => {
+                body.extend_from_slice(bytes);
+                Ok(())
+            }
+        };
+        if let Err(TooLong) = fits {
+            self.reply.fail(too_long(), out);
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<ModelEvent>) {
+        match std::mem::take(&mut self.body) {
+            Body::Unknown => {}
+            Body::Stream(mut framer) => {
+                if let Err(TooLong) = framer.finish(|it| self.reply.event(it, out)) {
+                    self.reply.fail(too_long(), out);
+                }
+            }
+            Body::Whole(body) => match serde_json::from_slice::<Value>(&body) {
+                // The same way as a chunk, whose shape it shares; the end of the body is then its end.
+                Ok(_) => {
+                    self.reply.payload("", &String::from_utf8_lossy(&body), out);
+                    self.reply.done(out);
+                }
+                Err(error) if error.is_eof() => {}
+                Err(_) => self.reply.fail(not_json(), out),
+            },
+        }
+        self.reply.close(out);
+    }
+}
+
+/// What the answer has said so far.
+#[derive(Default)]
+struct Reply {
+    calls: Calls,
+    usage: Option<Usage>,
+    finish: Option<String>,
+    refused: bool,
+    /// The thinking a server spells `reasoning_content`, because it wants that back with the results of its calls.
+    reasoning_content: String,
+    over: bool,
+}
+
+impl Reply {
+    fn event(&mut self, event: Event<'_>, out: &mut Vec<ModelEvent>) {
+        match event.data.trim() {
+            "[DONE]" => self.done(out),
+            data => self.payload(event.name, data, out),
+        }
+    }
+
+    fn payload(&mut self, name: &str, data: &str, out: &mut Vec<ModelEvent>) {
+        // What is no object is not for us: a keep-alive, an extension.
+        if self.over || !data.starts_with('{') {
+            return;
+        }
+        let Ok(chunk) = serde_json::from_str::<Chunk<'_>>(data) else {
+            return self.fail(not_json(), out);
+        };
+        if let Some(error) = error(name, data, &chunk) {
+            return self.fail(error, out);
+        }
+        if let Some(usage) = chunk.usage.and_then(wire::usage) {
+            self.usage = Some(usage);
+        }
+        // We ask for one choice only.
+        let Some(choice) = chunk.choices.into_iter().flatten().next() else {
+            return;
+        };
+        let taken = choice
+            .delta
+            .or(choice.message)
+            .map_or(Ok(()), |it| self.delta(it, out));
+        let taken = taken.and_then(|()| self.finish(&choice.finish_reason.0, out));
+        if let Err(error) = taken {
+            self.fail(error, out);
+        }
+    }
+
+    fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+        if !delta.reasoning_content.0.is_empty() {
+            self.reasoning_content += &delta.reasoning_content.0;
+            out.push(ModelEvent::Thought(delta.reasoning_content.0.into_owned()));
+        } else if !delta.reasoning.0.is_empty() {
+            out.push(ModelEvent::Thought(delta.reasoning.0.into_owned()));
+        }
+        self.refused |= !delta.refusal.0.is_empty();
+        for text in [delta.content.0, delta.refusal.0] {
+            if !text.is_empty() {
+                out.push(ModelEvent::Text(text.into_owned()));
+            }
+        }
+        for call in delta.tool_calls.into_iter().flatten() {
+            let function = call.function.unwrap_or_default();
+            let arguments: Cow<'_, str> = function.arguments();
+            let fragment = Fragment {
+                index: call.index,
+                id: &call.id.0,
+                name: &function.name.0,
+                arguments: &arguments,
+            };
+            self.calls.take(fragment, out)?;
+        }
+        Ok(())
+    }
+
+    /// Notes why the answer ends. The end itself comes with `[DONE]` or the transport's, because usage is still to come.
+    fn finish(&mut self, reason: &str, out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+        if reason.is_empty() || self.finish.is_some() {
+            return Ok(());
+        }
+        self.finish = Some(reason.to_owned());
+        match reason {
+            "length" | "content_filter" => self.calls.close_whole(out),
+            _ => self.calls.close_all(out),
+        }
+    }
+
+    /// The answer says that it is complete.
+    fn done(&mut self, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        if let Err(error) = self.calls.close_all(out) {
+            return self.fail(error, out);
+        }
+        if self.calls.any() && !self.reasoning_content.is_empty() {
+            out.push(ModelEvent::Raw(
+                json!({ "reasoning_content": self.reasoning_content }),
+            ));
+        }
+        out.extend(self.usage.map(ModelEvent::Usage));
+        out.push(ModelEvent::Ended(self.stop_reason()));
+        self.over = true;
+    }
+
+    /// The transport has closed. After a finish reason that is as good as `[DONE]`, which some servers leave out.
+    fn close(&mut self, out: &mut Vec<ModelEvent>) {
+        match self.finish {
+            Some(_) => self.done(out),
+            None => self.fail(cut(), out),
+        }
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        out.extend(self.usage.map(ModelEvent::Usage));
+        out.push(ModelEvent::Failed(error));
+        self.over = true;
+    }
+
+    fn stop_reason(&self) -> StopReason {
+        match self.finish.as_deref() {
+            Some("length") => StopReason::MaxTokens,
+            Some("content_filter") => StopReason::Refusal,
+            // Servers say "stop" after calls, and "tool_calls" without any.
+            None | Some("stop" | "tool_calls" | "function_call") if self.calls.any() => {
+                StopReason::ToolCalls
+            }
+            None | Some("stop" | "tool_calls" | "function_call") if self.refused => {
+                StopReason::Refusal
+            }
+            None | Some("stop" | "tool_calls" | "function_call") => StopReason::EndTurn,
+            Some(other) => StopReason::Other(other.to_owned()),
+        }
+    }
+}
+
+/// The error in a chunk, wherever servers put it.
+fn error(name: &str, data: &str, chunk: &Chunk<'_>) -> Option<ModelError> {
+    let of_choice = chunk.choices.iter().flatten().find_map(|it| it.error);
+    let is_all_error = chunk.choices.is_none() && (name == "error" || chunk.object.0 == "error");
+    let text = match chunk.error.or(of_choice).map(RawValue::get) {
+        Some(text) => text,
+        None if is_all_error => data,
+        None => return None,
+    };
+    // It has been parsed once already.
+    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    Some(failure::from_stream(&value))
+}
+
+fn cut() -> ModelError {
+    let message = "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on";
+    ModelError::new(ModelErrorKind::Cut, message)
+}
+
+fn too_long() -> ModelError {
+    let message = format!(
+        "the model's server sent more than {} MiB in one event; ask for smaller steps",
+        MAX_EVENT >> 20
+    );
+    ModelError::new(ModelErrorKind::Limit, message)
+}
+
+fn not_json() -> ModelError {
+    let message = "the model's server sent something that is not a chat completion; check the base URL, or try again";
+    ModelError::new(ModelErrorKind::Protocol, message)
+}

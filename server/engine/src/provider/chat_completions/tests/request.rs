@@ -1,0 +1,259 @@
+//! What is asked: the whole request, compared.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use crate::provider::{
+    Content, Endpoint, Message, ModelRequest, Secret, ToolCall, ToolResult, ToolSpec, Wire,
+};
+
+fn endpoint(base_url: &str, key: Option<&str>) -> Endpoint {
+    Endpoint {
+        base_url: base_url.to_owned(),
+        key: key.map(Secret::new),
+        extra_headers: Vec::new(),
+    }
+}
+
+fn question(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        model: "tiny".to_owned(),
+        system: String::new(),
+        messages,
+        tools: Vec::new(),
+        max_tokens: None,
+        temperature: None,
+    }
+}
+
+fn call(id: &str, arguments: &str) -> ToolCall {
+    ToolCall {
+        id: id.to_owned(),
+        name: "read".to_owned(),
+        arguments: arguments.to_owned(),
+    }
+}
+
+fn check(request: &ModelRequest, expected: Expect) {
+    let http = Wire::ChatCompletions
+        .provider()
+        .request(&endpoint("http://localhost:1/v1", None), request);
+    let body: Value = serde_json::from_slice(&http.body).unwrap();
+    expected.assert_eq(&serde_json::to_string_pretty(&body).unwrap());
+}
+
+#[test]
+fn a_conversation_with_a_call_and_its_result_is_sent_whole() {
+    let mut request = question(vec![
+        Message::User(vec![Content::Text("Read a.txt".to_owned())]),
+        Message::Assistant {
+            text: String::new(),
+            thought: "I should read it".to_owned(),
+            calls: vec![call("a", "{\"path\": \"a.txt\"}"), call("b", "")],
+            raw: Some(json!({ "reasoning_content": "I should read it", "other": 1 })),
+        },
+        Message::Results(vec![
+            ToolResult {
+                id: "a".to_owned(),
+                text: "hello".to_owned(),
+                is_error: false,
+            },
+            ToolResult {
+                id: "b".to_owned(),
+                text: "path is missing".to_owned(),
+                is_error: true,
+            },
+        ]),
+        Message::Assistant {
+            text: "It says hello.".to_owned(),
+            thought: String::new(),
+            calls: Vec::new(),
+            raw: None,
+        },
+        Message::User(vec![
+            Content::Text("And".to_owned()),
+            Content::Text("now?".to_owned()),
+        ]),
+    ]);
+    request.system = "Be brief.".to_owned();
+    request.max_tokens = Some(1000);
+    request.temperature = Some(0.5);
+    request.tools = vec![ToolSpec {
+        name: "read".to_owned(),
+        description: "Reads a file".to_owned(),
+        parameters: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
+    }];
+    check(
+        &request,
+        expect![[r#"
+        {
+          "model": "tiny",
+          "messages": [
+            {
+              "role": "system",
+              "content": "Be brief."
+            },
+            {
+              "role": "user",
+              "content": "Read a.txt"
+            },
+            {
+              "role": "assistant",
+              "content": null,
+              "tool_calls": [
+                {
+                  "id": "a",
+                  "type": "function",
+                  "function": {
+                    "name": "read",
+                    "arguments": "{\"path\": \"a.txt\"}"
+                  }
+                },
+                {
+                  "id": "b",
+                  "type": "function",
+                  "function": {
+                    "name": "read",
+                    "arguments": "{}"
+                  }
+                }
+              ],
+              "reasoning_content": "I should read it"
+            },
+            {
+              "role": "tool",
+              "content": "hello",
+              "tool_call_id": "a"
+            },
+            {
+              "role": "tool",
+              "content": "path is missing",
+              "tool_call_id": "b"
+            },
+            {
+              "role": "assistant",
+              "content": "It says hello."
+            },
+            {
+              "role": "user",
+              "content": [
+                {
+                  "type": "text",
+                  "text": "And"
+                },
+                {
+                  "type": "text",
+                  "text": "now?"
+                }
+              ]
+            }
+          ],
+          "tools": [
+            {
+              "type": "function",
+              "function": {
+                "name": "read",
+                "description": "Reads a file",
+                "parameters": {
+                  "type": "object",
+                  "properties": {
+                    "path": {
+                      "type": "string"
+                    }
+                  }
+                }
+              }
+            }
+          ],
+          "max_tokens": 1000,
+          "temperature": 0.5,
+          "stream": true,
+          "stream_options": {
+            "include_usage": true
+          }
+        }"#]],
+    );
+}
+
+#[test]
+fn broken_arguments_go_back_as_good_json() {
+    let calls = vec![call("a", "{\"path\": "), call("b", "{\"n\":1}  ")];
+    let request = question(vec![Message::Assistant {
+        text: "x".to_owned(),
+        thought: String::new(),
+        calls,
+        raw: None,
+    }]);
+    check(
+        &request,
+        expect![[r#"
+        {
+          "model": "tiny",
+          "messages": [
+            {
+              "role": "assistant",
+              "content": "x",
+              "tool_calls": [
+                {
+                  "id": "a",
+                  "type": "function",
+                  "function": {
+                    "name": "read",
+                    "arguments": "{\"invalid_json\":\"{\\\"path\\\": \"}"
+                  }
+                },
+                {
+                  "id": "b",
+                  "type": "function",
+                  "function": {
+                    "name": "read",
+                    "arguments": "{\"n\":1}  "
+                  }
+                }
+              ]
+            }
+          ],
+          "stream": true,
+          "stream_options": {
+            "include_usage": true
+          }
+        }"#]],
+    );
+}
+
+#[test]
+fn the_url_and_the_headers_are_right_with_and_without_a_key() {
+    let ask = |base_url: &str, key| {
+        let request = ModelRequest {
+            max_tokens: Some(5),
+            ..question(Vec::new())
+        };
+        let http = Wire::ChatCompletions
+            .provider()
+            .request(&endpoint(base_url, key), &request);
+        let body = String::from_utf8(http.body).unwrap();
+        format!("{} {}\n{:?}\n{body}\n", http.method, http.url, http.headers)
+    };
+    expect![[r#"
+        POST http://localhost:1/v1/chat/completions
+        [("content-type", "application/json"), ("accept", "text/event-stream")]
+        {"model":"tiny","messages":[],"max_tokens":5,"stream":true,"stream_options":{"include_usage":true}}
+        POST https://api.openai.com/v1/chat/completions
+        [("content-type", "application/json"), ("accept", "text/event-stream"), ("authorization", "Bearer k")]
+        {"model":"tiny","messages":[],"max_completion_tokens":5,"stream":true,"stream_options":{"include_usage":true}}
+    "#]].assert_eq(
+        &(ask("http://localhost:1/v1/", None) + &ask("https://api.openai.com/v1", Some("k"))),
+    );
+}
+
+#[test]
+fn a_wire_format_is_found_by_its_name() {
+    assert_eq!(
+        Wire::from_name("chat_completions"),
+        Some(Wire::ChatCompletions)
+    );
+    assert_eq!(Wire::from_name("telegraph"), None);
+    for wire in Wire::ALL {
+        assert_eq!(Wire::from_name(wire.name()), Some(*wire));
+    }
+}

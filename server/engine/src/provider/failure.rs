@@ -1,0 +1,271 @@
+//! What a provider's error says, for the formats whose errors look like OpenAI's: `{"error": {"message", "type",
+//! "code"}}`, its shorter relatives, and plain text. Status and code decide; texts only where servers give no code.
+
+use serde_json::Value;
+
+use super::{ModelError, ModelErrorKind};
+
+/// The most bytes of an error's body that are read.
+pub const MAX_BODY: usize = 64 << 10;
+
+/// The most characters of the provider's own words in a message.
+const MAX_QUOTE: usize = 600;
+
+/// The error behind an HTTP answer whose status is not 2xx.
+pub fn from_http(status: u16, headers: &[(String, String)], body: &[u8]) -> ModelError {
+    let body = String::from_utf8_lossy(&body[..body.len().min(MAX_BODY)]);
+    let said = match serde_json::from_str(&body) {
+        Ok(value) => Said::from_json(&value),
+        Err(_) if body.trim_start().starts_with('<') => Said::default(),
+        Err(_) => Said {
+            message: body.into_owned(),
+            ..Said::default()
+        },
+    };
+    let mut error = said.error(status);
+    error.retry_after_ms = retry_after_ms(headers);
+    let id = header(headers, "x-request-id").or(header(headers, "request-id"));
+    if let Some(id) = id {
+        error.message += &format!(" (request id {})", quote(id));
+    }
+    error
+}
+
+/// The error a stream reports after it had begun well. `value` is the whole body or the value of its `error`.
+pub fn from_stream(value: &Value) -> ModelError {
+    let said = Said::from_json(value);
+    // Some gateways put the status they got into the code.
+    let status = said
+        .code
+        .parse()
+        .ok()
+        .filter(|it| (400..600).contains(it))
+        .unwrap_or(200);
+    said.error(status)
+}
+
+/// What the provider said, as far as it said it.
+#[derive(Default)]
+struct Said {
+    message: String,
+    kind: String,
+    code: String,
+}
+
+impl Said {
+    fn from_json(value: &Value) -> Said {
+        let inner = value
+            .get("error")
+            .filter(|it| !it.is_null())
+            .unwrap_or(value);
+        let field = |name: &str| match &inner[name] {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        let message = match inner {
+            Value::String(text) => text.clone(),
+            _ => ["message", "detail", "error"]
+                .map(field)
+                .into_iter()
+                .find(|it| !it.is_empty())
+                .unwrap_or_default(),
+        };
+        Said {
+            message,
+            kind: field("type"),
+            code: field("code"),
+        }
+    }
+
+    fn error(&self, status: u16) -> ModelError {
+        let kind = self.error_kind(status);
+        let (what, advice) = words(kind, status);
+        let http = match status {
+            200 => String::new(),
+            status => format!(" (HTTP {status})"),
+        };
+        let said = match quote(&self.message) {
+            said if said.is_empty() => String::new(),
+            said => format!(": \"{said}\""),
+        };
+        ModelError::new(kind, format!("{what}{http}{said}; {advice}"))
+    }
+
+    fn error_kind(&self, status: u16) -> ModelErrorKind {
+        for word in [self.code.as_str(), self.kind.as_str()] {
+            match word {
+                "context_length_exceeded" | "exceed_context_size_error" => {
+                    return ModelErrorKind::ContextOverflow;
+                }
+                "insufficient_quota" | "billing_error" => return ModelErrorKind::Quota,
+                "invalid_api_key" | "authentication_error" | "permission_error" => {
+                    return ModelErrorKind::Auth;
+                }
+                "rate_limit_exceeded" | "rate_limit_error" => return ModelErrorKind::RateLimit,
+                "overloaded_error" | "server_error" | "api_error" => {
+                    return ModelErrorKind::Overloaded;
+                }
+                _ => {}
+            }
+        }
+        let too_long = [
+            "maximum context length",
+            "context length",
+            "context window",
+            "prompt is too long",
+        ];
+        let message = self.message.to_ascii_lowercase();
+        match status {
+            400 | 422 if too_long.iter().any(|it| message.contains(it)) => {
+                ModelErrorKind::ContextOverflow
+            }
+            413 => ModelErrorKind::ContextOverflow,
+            401 | 403 => ModelErrorKind::Auth,
+            402 => ModelErrorKind::Quota,
+            429 => ModelErrorKind::RateLimit,
+            // Time-outs and conflicts at their end pass, like the 5xx.
+            408 | 409 | 425 | 500.. => ModelErrorKind::Overloaded,
+            // A stream that had begun has an accepted request, so what went wrong is on their side.
+            200 if self.kind != "invalid_request_error" => ModelErrorKind::Overloaded,
+            _ => ModelErrorKind::BadRequest,
+        }
+    }
+}
+
+/// What happened and what to do.
+fn words(kind: ModelErrorKind, status: u16) -> (&'static str, &'static str) {
+    match kind {
+        ModelErrorKind::Unreachable => (
+            "the provider cannot be reached",
+            "check the network and the base URL",
+        ),
+        ModelErrorKind::Auth => (
+            "the provider refused the API key",
+            "check the key and what it may be used for",
+        ),
+        ModelErrorKind::Quota => (
+            "the provider's account has no quota left",
+            "check its plan and billing",
+        ),
+        ModelErrorKind::RateLimit => (
+            "the provider's rate limit is reached",
+            "wait a moment and try again",
+        ),
+        ModelErrorKind::Overloaded => (
+            "the provider has a problem of its own",
+            "try again in a moment",
+        ),
+        ModelErrorKind::ContextOverflow => (
+            "the conversation is longer than the model can read",
+            "compact it or start a new one",
+        ),
+        ModelErrorKind::BadRequest if status == 404 => (
+            "the provider does not know this model or address",
+            "check the model's name and the base URL",
+        ),
+        ModelErrorKind::BadRequest => (
+            "the provider did not accept the request",
+            "check the model's settings",
+        ),
+        ModelErrorKind::Cut => (
+            "the model's stream ended before its answer was complete",
+            "try again",
+        ),
+        ModelErrorKind::Limit => ("the model's answer is too large", "ask for smaller steps"),
+        ModelErrorKind::Protocol => (
+            "the provider's answer cannot be understood",
+            "check the base URL and its format",
+        ),
+        ModelErrorKind::Cancelled => (
+            "the request was cancelled",
+            "send it again when you want it",
+        ),
+    }
+}
+
+/// The wait a provider asks for, milliseconds: `retry-after-ms`, else `retry-after` in seconds (RFC 9110 section
+/// 10.2.3). The form with a date is passed over: there is no clock here.
+fn retry_after_ms(headers: &[(String, String)]) -> Option<u64> {
+    let number = |name, unit: f64| {
+        let value: f64 = header(headers, name)?.trim().parse().ok()?;
+        // The cast saturates, and the filter keeps NaN and negative numbers out.
+        Some(value)
+            .filter(|it| *it >= 0.0)
+            .map(|it| (it * unit).ceil() as u64)
+    };
+    number("retry-after-ms", 1.0).or_else(|| number("retry-after", 1000.0))
+}
+
+fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers
+        .iter()
+        .find(|(it, _)| it.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.as_str())
+}
+
+/// The provider's words on one line, shortened, with nothing that looks like a key and no mark at the end.
+fn quote(text: &str) -> String {
+    let mut words = Vec::new();
+    let mut after_bearer = false;
+    for word in text.split_whitespace() {
+        words.push(match after_bearer {
+            true => "***".to_owned(),
+            false => redact(word),
+        });
+        after_bearer = word.eq_ignore_ascii_case("bearer");
+    }
+    let line = words.join(" ").replace('"', "'");
+    let line = line.trim_end_matches(['.', ';', ' ']);
+    match line.char_indices().nth(MAX_QUOTE) {
+        None => line.to_owned(),
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
+}
+
+/// `word` with each run of key characters that looks like a key replaced.
+fn redact(word: &str) -> String {
+    let mut out = String::new();
+    let mut rest = word;
+    while !rest.is_empty() {
+        // Providers mask keys with stars themselves, and leave their ends readable.
+        let is_key = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '*');
+        let end = rest.find(|it| !is_key(it)).unwrap_or(rest.len());
+        let (run, tail) = rest.split_at(end);
+        out += match looks_like_a_key(run) {
+            true => "***",
+            false => run,
+        };
+        let next = tail.find(is_key).unwrap_or(tail.len());
+        out += &tail[..next];
+        rest = &tail[next..];
+    }
+    out
+}
+
+fn looks_like_a_key(run: &str) -> bool {
+    let prefixes = [
+        "sk-",
+        "sk_",
+        "pk-",
+        "rk-",
+        "gsk_",
+        "xai-",
+        "AIza",
+        "hf_",
+        "ghp_",
+        "github_pat_",
+        "nvapi-",
+        "r8_",
+        "eyJ",
+    ];
+    let has = |test: fn(&u8) -> bool| run.bytes().any(|it| test(&it));
+    let long_and_mixed = run.len() >= 32
+        && !run.contains('-')
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic);
+    (run.len() >= 8 && prefixes.iter().any(|it| run.starts_with(it))) || long_and_mixed
+}
+
+#[cfg(test)]
+mod tests;

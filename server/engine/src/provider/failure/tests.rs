@@ -1,0 +1,196 @@
+//! Statuses, bodies and headers as providers send them, to the sentence a person reads.
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use super::*;
+
+fn check(status: u16, headers: &[(&str, &str)], body: &str, expected: Expect) {
+    let headers: Vec<(String, String)> = headers
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let error = from_http(status, &headers, body.as_bytes());
+    let wait = error
+        .retry_after_ms
+        .map_or(String::new(), |it| format!(" after {it} ms"));
+    expected.assert_eq(&format!("{:?}{wait}: {}", error.kind, error.message));
+}
+
+#[test]
+fn a_refused_key_is_told_without_the_key() {
+    check(
+        401,
+        &[("X-Request-Id", "req_123")],
+        r#"{"error":{"message":"Incorrect API key provided: sk-proj-abc123DEF***wxyz. You can find\nyour \"API key\" here.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}"#,
+        expect![[
+            r#"Auth: the provider refused the API key (HTTP 401): "Incorrect API key provided: ***. You can find your 'API key' here"; check the key and what it may be used for (request id req_123)"#
+        ]],
+    );
+    check(
+        403,
+        &[],
+        "Authorization: Bearer abc, token 0123456789abcdef0123456789abcdef!",
+        expect![[
+            r#"Auth: the provider refused the API key (HTTP 403): "Authorization: Bearer *** token ***!"; check the key and what it may be used for"#
+        ]],
+    );
+}
+
+#[test]
+fn too_long_a_conversation_is_known_by_code_type_or_words() {
+    check(
+        400,
+        &[],
+        r#"{"error":{"message":"too long","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+        expect![[
+            r#"ContextOverflow: the conversation is longer than the model can read (HTTP 400): "too long"; compact it or start a new one"#
+        ]],
+    );
+    check(
+        400,
+        &[],
+        r#"{"error":{"code":400,"message":"request (9000 tokens) exceeds the available context size (8192 tokens)","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}"#,
+        expect![[
+            r#"ContextOverflow: the conversation is longer than the model can read (HTTP 400): "request (9000 tokens) exceeds the available context size (8192 tokens)"; compact it or start a new one"#
+        ]],
+    );
+    check(
+        400,
+        &[],
+        r#"{"object":"error","message":"This model's maximum context length is 4096 tokens.","type":"BadRequestError","code":400}"#,
+        expect![[
+            r#"ContextOverflow: the conversation is longer than the model can read (HTTP 400): "This model's maximum context length is 4096 tokens"; compact it or start a new one"#
+        ]],
+    );
+}
+
+#[test]
+fn limits_quotas_and_troubles_differ() {
+    check(
+        429,
+        &[("Retry-After", "20")],
+        r#"{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}"#,
+        expect![[
+            r#"RateLimit after 20000 ms: the provider's rate limit is reached (HTTP 429): "Rate limit reached"; wait a moment and try again"#
+        ]],
+    );
+    check(
+        429,
+        &[("retry-after-ms", "150.5"), ("retry-after", "1")],
+        "slow down",
+        expect![[
+            r#"RateLimit after 151 ms: the provider's rate limit is reached (HTTP 429): "slow down"; wait a moment and try again"#
+        ]],
+    );
+    check(
+        429,
+        &[("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT")],
+        r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#,
+        expect![[
+            r#"Quota: the provider's account has no quota left (HTTP 429): "You exceeded your current quota"; check its plan and billing"#
+        ]],
+    );
+    check(
+        402,
+        &[],
+        r#"{"error":{"code":402,"message":"Insufficient credits"}}"#,
+        expect![[
+            r#"Quota: the provider's account has no quota left (HTTP 402): "Insufficient credits"; check its plan and billing"#
+        ]],
+    );
+    check(
+        503,
+        &[("retry-after", "-3")],
+        r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#,
+        expect![[
+            r#"Overloaded: the provider has a problem of its own (HTTP 503): "Loading model"; try again in a moment"#
+        ]],
+    );
+    check(
+        502,
+        &[],
+        "<html><body>Bad gateway</body></html>",
+        expect![
+            "Overloaded: the provider has a problem of its own (HTTP 502); try again in a moment"
+        ],
+    );
+}
+
+#[test]
+fn what_the_provider_does_not_accept_is_told() {
+    check(
+        400,
+        &[],
+        r#"{"error":{"message":"Unsupported parameter: 'temperature' is not supported with this model.","type":"invalid_request_error","param":"temperature","code":"unsupported_parameter"}}"#,
+        expect![[
+            r#"BadRequest: the provider did not accept the request (HTTP 400): "Unsupported parameter: 'temperature' is not supported with this model"; check the model's settings"#
+        ]],
+    );
+    check(
+        404,
+        &[],
+        r#"{"error":"model 'x' not found, try pulling it first"}"#,
+        expect![[
+            r#"BadRequest: the provider does not know this model or address (HTTP 404): "model 'x' not found, try pulling it first"; check the model's name and the base URL"#
+        ]],
+    );
+    check(
+        422,
+        &[],
+        r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#,
+        expect![[
+            r#"BadRequest: the provider did not accept the request (HTTP 422): "[{'loc':['body'],'msg':'field required'}]"; check the model's settings"#
+        ]],
+    );
+    check(
+        400,
+        &[],
+        "",
+        expect![
+            "BadRequest: the provider did not accept the request (HTTP 400); check the model's settings"
+        ],
+    );
+}
+
+#[test]
+fn a_body_beyond_the_cap_is_not_read_and_a_long_message_is_shortened() {
+    let body = format!("{}{}", "é".repeat(MAX_BODY), "sk-0123456789");
+    let error = from_http(500, &[], body.as_bytes());
+    assert_eq!(
+        error.message.chars().filter(|it| *it == 'é').count(),
+        MAX_QUOTE
+    );
+    assert!(
+        error.message.ends_with("…\"; try again in a moment"),
+        "{}",
+        error.message
+    );
+}
+
+#[test]
+fn an_error_of_a_stream_goes_by_its_code() {
+    assert_eq!(
+        from_stream(&json!({ "message": "x", "code": 401 })).kind,
+        ModelErrorKind::Auth
+    );
+    assert_eq!(
+        from_stream(&json!({ "message": "x", "code": "502" })).kind,
+        ModelErrorKind::Overloaded
+    );
+    assert_eq!(
+        from_stream(&json!({ "type": "invalid_request_error" })).kind,
+        ModelErrorKind::BadRequest
+    );
+    assert_eq!(from_stream(&json!("x")).kind, ModelErrorKind::Overloaded);
+}
+
+#[test]
+fn words_that_are_no_keys_are_kept() {
+    let text = "model meta-llama/Llama-3.3-70B-Instruct-Turbo in risk-free 2026-11-30 task sk- req_01kh52nmbjem9bfhxdbabnjv0x";
+    assert_eq!(quote(text), text);
+    assert_eq!(
+        quote("key=gsk_0123456789abc, AIzaSyD-0123456789 (eyJhbGciOiJI.eyJzdWIiOiIx.sig)"),
+        "key=***, *** (***.***.sig)"
+    );
+}
