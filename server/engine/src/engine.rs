@@ -1,4 +1,11 @@
 //! Decides; does no IO.
+//!
+//! One conversation is a state machine: [`session::Session::step`] takes everything that can happen
+//! to it and answers with everything that should be done about it. No clock, file, network, thread
+//! or chance is in here; they come in through inputs.
 
+pub mod config;
+pub mod context;
+pub mod policy;
 pub mod provider;
-pub mod text;
+pub mod session;

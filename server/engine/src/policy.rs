@@ -1,0 +1,208 @@
+//! Decides whether a planned call may run.
+//!
+//! Pure: mode, remembered answers and accesses in, a verdict out. Asking the person is the
+//! session's business. Fails closed: what no row allows is asked or denied (spec 19).
+
+use protocol::approval::Rule;
+use protocol::session::Mode;
+use protocol::tool::{Access, Place};
+use std::path::Path;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Allow,
+    Ask,
+    /// Not approvable; the reason is told to the model.
+    Deny(String),
+}
+
+/// The strictest verdict over all accesses of a plan.
+pub fn decide(mode: Mode, rules: &[Rule], accesses: &[Access]) -> Verdict {
+    let mut worst = Verdict::Allow;
+    for access in accesses {
+        match by_mode(mode, access) {
+            Verdict::Allow => {}
+            Verdict::Ask if rules.iter().any(|it| covers(it, access)) => {}
+            Verdict::Ask => worst = Verdict::Ask,
+            deny @ Verdict::Deny(_) => return deny,
+        }
+    }
+    worst
+}
+
+/// The table of spec 19.1, without remembered answers.
+fn by_mode(mode: Mode, access: &Access) -> Verdict {
+    match access {
+        Access::Ask => Verdict::Allow,
+        Access::Read { place: Place::Project, .. } => Verdict::Allow,
+        Access::Read { path, place: Place::Protected | Place::External } => {
+            outside(mode, &format!("reading {} outside the project", path.display()))
+        }
+        Access::Write { path, place: Place::Protected } => Verdict::Deny(format!(
+            "Denied: {} belongs to Undine's own settings and history, which tools never write.",
+            path.display()
+        )),
+        Access::Write { place: Place::Project, .. } => match mode {
+            Mode::ReadOnly => read_only("changing files"),
+            Mode::Ask => Verdict::Ask,
+            Mode::Auto | Mode::FullAccess => Verdict::Allow,
+        },
+        Access::Write { path, place: Place::External } => {
+            outside(mode, &format!("changing {} outside the project", path.display()))
+        }
+        Access::Run { .. } => match mode {
+            Mode::ReadOnly => read_only("running programs"),
+            // Until the classifier exists, `auto` asks where it would classify.
+            Mode::Ask | Mode::Auto => Verdict::Ask,
+            Mode::FullAccess => Verdict::Allow,
+        },
+    }
+}
+
+fn outside(mode: Mode, what: &str) -> Verdict {
+    match mode {
+        Mode::ReadOnly => read_only(what),
+        Mode::Ask | Mode::Auto => Verdict::Ask,
+        Mode::FullAccess => Verdict::Allow,
+    }
+}
+
+fn read_only(what: &str) -> Verdict {
+    Verdict::Deny(format!(
+        "Denied: the session is in read_only mode, which does not allow {what}. Say what you would \
+         do instead, or ask the person to change the mode."
+    ))
+}
+
+/// Whether a remembered answer covers an access: exactly what was shown, nothing wider.
+fn covers(rule: &Rule, access: &Access) -> bool {
+    match (rule, access) {
+        (Rule::Run { command, cwd }, Access::Run { command: asked, cwd: asked_cwd, .. }) => {
+            *command == collapse_blanks(asked) && cwd == asked_cwd
+        }
+        (Rule::EditProject, Access::Write { place: Place::Project, .. }) => true,
+        (
+            Rule::ExternalFolder { folder },
+            Access::Read { path, place: Place::External }
+            | Access::Write { path, place: Place::External },
+        ) => path.parent() == Some(folder.as_path()),
+        (Rule::Run { .. } | Rule::EditProject | Rule::ExternalFolder { .. }, _) => false,
+    }
+}
+
+/// The rule that "don't ask again in this session" would add for these accesses, if one rule can
+/// cover all that asks.
+pub fn session_rule(mode: Mode, rules: &[Rule], accesses: &[Access]) -> Option<Rule> {
+    let asking = accesses.iter().find(|it| decide(mode, rules, std::slice::from_ref(it)) == Verdict::Ask)?;
+    let rule = rule_for(asking)?;
+    let with: Vec<Rule> = rules.iter().cloned().chain([rule.clone()]).collect();
+    (decide(mode, &with, accesses) == Verdict::Allow).then_some(rule)
+}
+
+fn rule_for(access: &Access) -> Option<Rule> {
+    match access {
+        Access::Run { command, cwd, .. } => {
+            Some(Rule::Run { command: collapse_blanks(command), cwd: cwd.clone() })
+        }
+        Access::Write { place: Place::Project, .. } => Some(Rule::EditProject),
+        Access::Read { path, place: Place::External }
+        | Access::Write { path, place: Place::External } => {
+            path.parent().map(Path::to_path_buf).map(|folder| Rule::ExternalFolder { folder })
+        }
+        Access::Read { place: Place::Project | Place::Protected, .. }
+        | Access::Write { place: Place::Protected, .. }
+        | Access::Ask => None,
+    }
+}
+
+/// Blanks between words are one space in a remembered command; inside quotes they count.
+fn collapse_blanks(command: &str) -> String {
+    if command.contains(['\'', '"', '\\', '\n']) {
+        return command.trim().to_owned();
+    }
+    command.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn write(place: Place) -> Access {
+        Access::Write { path: PathBuf::from("/p/a"), place }
+    }
+    fn read(place: Place) -> Access {
+        Access::Read { path: PathBuf::from("/p/a"), place }
+    }
+    fn run(command: &str) -> Access {
+        Access::Run { command: command.into(), cwd: "/p".into(), place: Place::Project }
+    }
+
+    #[test]
+    fn each_mode_has_its_column() {
+        let rows = [
+            read(Place::Project),
+            read(Place::External),
+            write(Place::Project),
+            write(Place::External),
+            write(Place::Protected),
+            run("make"),
+            Access::Ask,
+        ];
+        let mut table = String::new();
+        for access in &rows {
+            for mode in Mode::ALL {
+                let word = match decide(mode, &[], std::slice::from_ref(access)) {
+                    Verdict::Allow => "allow",
+                    Verdict::Ask => "ask",
+                    Verdict::Deny(_) => "deny",
+                };
+                table.push_str(&format!("{word:6}"));
+            }
+            table.truncate(table.trim_end().len());
+            table.push('\n');
+        }
+        expect_test::expect![[r#"
+            allow allow allow allow
+            deny  ask   ask   allow
+            deny  ask   allow allow
+            deny  ask   ask   allow
+            deny  deny  deny  deny
+            deny  ask   ask   allow
+            allow allow allow allow
+        "#]]
+        .assert_eq(&table);
+    }
+
+    #[test]
+    fn the_strictest_access_decides() {
+        assert_eq!(decide(Mode::Ask, &[], &[read(Place::Project), run("x")]), Verdict::Ask);
+        assert!(matches!(
+            decide(Mode::FullAccess, &[], &[run("x"), write(Place::Protected)]),
+            Verdict::Deny(_)
+        ));
+    }
+
+    #[test]
+    fn a_remembered_command_covers_only_itself() {
+        let rule = session_rule(Mode::Ask, &[], &[run("cargo   test")]).unwrap();
+        let rules = [rule];
+        assert_eq!(decide(Mode::Ask, &rules, &[run("cargo test")]), Verdict::Allow);
+        assert_eq!(decide(Mode::Ask, &rules, &[run("cargo test; rm x")]), Verdict::Ask);
+        assert_eq!(decide(Mode::Ask, &rules, &[write(Place::Project)]), Verdict::Ask);
+        let elsewhere = Access::Run {
+            command: "cargo test".into(),
+            cwd: "/q".into(),
+            place: Place::External,
+        };
+        assert_eq!(decide(Mode::Ask, &rules, &[elsewhere]), Verdict::Ask);
+    }
+
+    #[test]
+    fn a_remembered_answer_never_weakens_a_denial() {
+        assert!(matches!(
+            decide(Mode::ReadOnly, &[Rule::EditProject], &[write(Place::Project)]),
+            Verdict::Deny(_)
+        ));
+    }
+}

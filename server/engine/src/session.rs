@@ -1,0 +1,163 @@
+//! One conversation as a state machine.
+//!
+//! [`Session::step`] never fails and never panics; what no longer makes sense (a word of an aborted
+//! stream, a second decision) is dropped. Its laws stand in `session/laws.rs`.
+
+mod call;
+mod effect;
+mod fold;
+mod turn;
+
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod script;
+
+pub use call::{Finished, Planned, Preview, Question};
+pub use effect::{CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Update};
+pub use fold::replay;
+
+use crate::context::Entry;
+use crate::provider::ToolSpec;
+use protocol::approval::Rule;
+use protocol::record::Record;
+use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+
+/// What a session is opened with. The host may replace it between turns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The model's name at its provider.
+    pub model: String,
+    pub system: String,
+    pub tools: Vec<ToolSpec>,
+    pub max_tokens: Option<u32>,
+    pub temperature: Option<f64>,
+    /// Prompts that may wait (`[limits] queued_prompts`).
+    pub queued_prompts: usize,
+    /// Rounds in which an edit is planned anew (`[limits] edit_rounds`).
+    pub edit_rounds: u32,
+    /// Model answers in one turn (`[limits] turn_answers`).
+    pub turn_answers: u32,
+}
+
+/// One conversation's whole state.
+#[derive(Debug)]
+pub struct Session {
+    mode: Mode,
+    settings: Settings,
+    rules: Vec<Rule>,
+    /// What the model has seen and said.
+    history: Vec<Entry>,
+    turn: Option<turn::Turn>,
+    queue: VecDeque<turn::Queued>,
+    next: Counters,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    call: u64,
+    stream: u64,
+    turn: u64,
+    answer: u64,
+}
+
+impl Counters {
+    fn take(counter: &mut u64) -> u64 {
+        let value = *counter;
+        *counter += 1;
+        value
+    }
+}
+
+impl Session {
+    /// A new session. The first effect it causes is the record of its beginning.
+    pub fn new(id: String, cwd: PathBuf, mode: Mode, settings: Settings) -> (Self, Vec<Effect>) {
+        let started =
+            Record::Started { session: id, cwd, mode, model: settings.model.clone() };
+        (Self::empty(mode, settings), vec![Effect::Append(started)])
+    }
+
+    fn empty(mode: Mode, settings: Settings) -> Self {
+        Self {
+            mode,
+            settings,
+            rules: Vec::new(),
+            history: Vec::new(),
+            turn: None,
+            queue: VecDeque::new(),
+            next: Counters::default(),
+        }
+    }
+
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Whether a turn is running.
+    pub fn busy(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Replaces model, prompt, tools and limits. A running turn goes on with the new ones at its
+    /// next answer.
+    pub fn configure(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
+    /// Takes in one thing that happened; answers with what to do about it, in order.
+    pub fn step(&mut self, input: Input) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match input {
+            Input::Prompt { prompt, text } => self.prompt(prompt, text, &mut effects),
+            Input::Cancel => self.cancel(&mut effects),
+            Input::CancelPrompt(prompt) => self.cancel_prompt(prompt, &mut effects),
+            Input::SetMode(mode) => self.set_mode(mode, &mut effects),
+            Input::Model(stream, event) => self.model(stream, event, &mut effects),
+            Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
+            Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
+            Input::Output(call, text) => self.output(call, text, &mut effects),
+            Input::Finished(call, finished) => self.finished(call, finished, &mut effects),
+        }
+        effects
+    }
+
+    fn set_mode(&mut self, mode: Mode, out: &mut Vec<Effect>) {
+        if self.mode == mode {
+            return;
+        }
+        self.mode = mode;
+        out.push(Effect::Append(Record::Mode { mode }));
+        out.push(Effect::Show(Update::Mode(mode)));
+    }
+
+    fn next_call(&mut self) -> CallId {
+        CallId(Counters::take(&mut self.next.call))
+    }
+
+    fn next_stream(&mut self) -> StreamId {
+        StreamId(Counters::take(&mut self.next.stream))
+    }
+
+    fn next_turn(&mut self) -> TurnId {
+        TurnId(Counters::take(&mut self.next.turn))
+    }
+
+    fn next_answer(&mut self) -> u64 {
+        Counters::take(&mut self.next.answer)
+    }
+
+    /// The running turn's open calls, for whoever needs to see the state from outside.
+    pub fn open_calls(&self) -> impl Iterator<Item = CallId> + '_ {
+        self.turn.iter().flat_map(|it| it.calls.keys().copied())
+    }
+
+    /// Prompts that wait for the running turn.
+    pub fn waiting(&self) -> impl Iterator<Item = PromptId> + '_ {
+        self.queue.iter().map(|it| it.prompt)
+    }
+}
+
+/// Open calls by id; a call leaves when its result is recorded.
+type Calls = BTreeMap<CallId, call::Call>;

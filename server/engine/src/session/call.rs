@@ -1,0 +1,341 @@
+//! One tool call: planned, judged, perhaps asked about, run, and given exactly one result.
+
+use super::Session;
+use super::effect::{CallChange, CallContent, CallStatus, Decision, Effect, Update};
+use crate::policy::{self, Verdict};
+use crate::provider::ToolCall;
+use protocol::acp::ToolKind;
+use protocol::approval::{ApprovalOption, OptionId};
+use protocol::record::Record;
+use protocol::session::CallId;
+use protocol::tool::{Access, Outcome};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What a call would do, once its arguments have been read. Nothing has happened yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// One line for the person, such as "Edit src/main.rs".
+    pub title: String,
+    pub kind: ToolKind,
+    pub accesses: Vec<Access>,
+    pub preview: Vec<Preview>,
+    /// Hash of everything that the person is shown. An approval is good for this and nothing else.
+    pub shown: String,
+}
+
+/// What the person is shown of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Preview {
+    /// A file before (`None`: it is new) and after.
+    Diff { path: PathBuf, old: Option<String>, new: String },
+    Command { line: String, cwd: PathBuf },
+}
+
+/// What is put to the person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    pub title: String,
+    pub kind: ToolKind,
+    pub accesses: Vec<Access>,
+    pub preview: Vec<Preview>,
+    pub options: Vec<ApprovalOption>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finished {
+    Done {
+        outcome: Outcome,
+        /// For the model.
+        text: String,
+        /// For the person, if that is another text.
+        shown: Option<String>,
+        duration_ms: u64,
+        exit_code: Option<i32>,
+    },
+    /// What the plan was made on has changed since; nothing was done.
+    Moved,
+}
+
+#[derive(Debug)]
+pub(super) struct Call {
+    call: ToolCall,
+    arguments: Value,
+    stage: Stage,
+    /// How often it was planned anew.
+    rounds: u32,
+    /// The hash that was allowed, by the policy or the person.
+    allowed: Option<String>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Planning,
+    Asking(Planned),
+    Running { shown: String },
+}
+
+impl Session {
+    pub(super) fn open_call(&mut self, id: CallId, call: ToolCall, out: &mut Vec<Effect>) {
+        let parsed = match call.arguments.trim() {
+            "" => Ok(Value::Object(serde_json::Map::new())),
+            text => serde_json::from_str::<Value>(text),
+        };
+        let shown = parsed.as_ref().cloned().unwrap_or(Value::Null);
+        out.push(Effect::Show(Update::Call {
+            call: id,
+            tool: call.name.clone(),
+            arguments: shown.clone(),
+        }));
+        let tool = call.name.clone();
+        self.insert(
+            id,
+            Call { call, arguments: shown, stage: Stage::Planning, rounds: 0, allowed: None },
+        );
+        match parsed {
+            Ok(arguments) if arguments.is_object() => {
+                out.push(Effect::PlanCall { call: id, tool, arguments });
+            }
+            Ok(_) => self.refuse(id, "The arguments are not a JSON object; send the call again with an object.", out),
+            Err(error) => {
+                let text = format!("The arguments are not valid JSON ({error}); nothing was done. Send the call again.");
+                self.refuse(id, &text, out);
+            }
+        }
+    }
+
+    fn insert(&mut self, id: CallId, call: Call) {
+        if let Some(turn) = &mut self.turn {
+            turn.calls.insert(id, call);
+        }
+    }
+
+    fn call_mut(&mut self, id: CallId) -> Option<&mut Call> {
+        self.turn.as_mut()?.calls.get_mut(&id)
+    }
+
+    pub(super) fn planned(
+        &mut self,
+        id: CallId,
+        plan: Result<Planned, String>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(Call { stage: Stage::Planning, allowed, .. }) = self.call_mut(id) else { return };
+        let allowed = allowed.clone();
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(text) => {
+                self.refuse(id, &text, out);
+                return self.advance(out);
+            }
+        };
+        out.push(Effect::Show(Update::CallChanged(
+            id,
+            CallChange {
+                title: Some(plan.title.clone()),
+                kind: Some(plan.kind),
+                content: plan.preview.iter().cloned().map(CallContent::Preview).collect(),
+                ..CallChange::default()
+            },
+        )));
+        // What was shown and allowed before is allowed again; anything else is judged anew.
+        if allowed.as_deref() == Some(plan.shown.as_str()) {
+            return self.run(id, plan.shown, out);
+        }
+        match policy::decide(self.mode, &self.rules, &plan.accesses) {
+            Verdict::Allow => self.run(id, plan.shown, out),
+            Verdict::Ask => self.ask_person(id, plan, out),
+            Verdict::Deny(reason) => {
+                self.refuse(id, &reason, out);
+                self.advance(out);
+            }
+        }
+    }
+
+    fn ask_person(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
+        let question = Box::new(Question {
+            title: plan.title.clone(),
+            kind: plan.kind,
+            accesses: plan.accesses.clone(),
+            preview: plan.preview.clone(),
+            options: self.options(&plan.accesses),
+        });
+        if let Some(call) = self.call_mut(id) {
+            call.stage = Stage::Asking(plan);
+        }
+        out.push(Effect::Show(status(id, CallStatus::Waiting)));
+        out.push(Effect::AskPerson { call: id, question });
+    }
+
+    /// The answers that a person can give, each with the rule it would add.
+    fn options(&self, accesses: &[Access]) -> Vec<ApprovalOption> {
+        let mut options =
+            vec![ApprovalOption { id: OptionId::Once, label: "Yes".to_owned(), rule: None }];
+        if let Some(rule) = policy::session_rule(self.mode, &self.rules, accesses) {
+            let label = "Yes, and don't ask again in this session".to_owned();
+            options.push(ApprovalOption { id: OptionId::Session, label, rule: Some(rule) });
+        }
+        options.push(ApprovalOption { id: OptionId::No, label: "No".to_owned(), rule: None });
+        options
+    }
+
+    pub(super) fn decided(&mut self, id: CallId, decision: Decision, out: &mut Vec<Effect>) {
+        let Some(Call { stage: Stage::Asking(plan), .. }) = self.call_mut(id) else { return };
+        let (shown, accesses) = (plan.shown.clone(), plan.accesses.clone());
+        // An option that was not offered is a no.
+        let offered = self.options(&accesses).into_iter().find(|it| it.id == decision.option);
+        let (option, rule) = match offered {
+            Some(it) => (it.id, it.rule),
+            None => (OptionId::No, None),
+        };
+        out.push(Effect::Append(Record::Decision {
+            call: id,
+            option,
+            note: decision.note.clone(),
+            rule: rule.clone(),
+        }));
+        if !option.allows() {
+            let text = match decision.note.as_deref().map(str::trim) {
+                Some(note) if !note.is_empty() => format!("Denied by the person: {note}"),
+                Some(_) | None => {
+                    "Denied by the person. Nothing was done; do not try it again unasked.".to_owned()
+                }
+            };
+            self.refuse(id, &text, out);
+            return self.advance(out);
+        }
+        self.run(id, shown, out);
+        if let Some(rule) = rule {
+            self.rules.push(rule);
+            self.settle_covered(out);
+        }
+    }
+
+    /// Questions that a new rule answers need not be asked any more.
+    fn settle_covered(&mut self, out: &mut Vec<Effect>) {
+        let Some(turn) = &self.turn else { return };
+        let covered: Vec<(CallId, String)> = turn
+            .calls
+            .iter()
+            .filter_map(|(id, call)| match &call.stage {
+                Stage::Asking(plan)
+                    if policy::decide(self.mode, &self.rules, &plan.accesses) == Verdict::Allow =>
+                {
+                    Some((*id, plan.shown.clone()))
+                }
+                Stage::Asking(_) | Stage::Planning | Stage::Running { .. } => None,
+            })
+            .collect();
+        for (id, shown) in covered {
+            out.push(Effect::StopAsking(id));
+            self.run(id, shown, out);
+        }
+    }
+
+    fn run(&mut self, id: CallId, shown: String, out: &mut Vec<Effect>) {
+        let Some(call) = self.call_mut(id) else { return };
+        call.allowed = Some(shown.clone());
+        call.stage = Stage::Running { shown };
+        out.push(Effect::Show(status(id, CallStatus::Running)));
+        out.push(Effect::RunCall(id));
+    }
+
+    pub(super) fn output(&mut self, id: CallId, text: String, out: &mut Vec<Effect>) {
+        let Some(Call { stage: Stage::Running { .. }, .. }) = self.call_mut(id) else { return };
+        let content = vec![CallContent::Text(text)];
+        let change = CallChange { content, ..CallChange::default() };
+        out.push(Effect::Show(Update::CallChanged(id, change)));
+    }
+
+    pub(super) fn finished(&mut self, id: CallId, finished: Finished, out: &mut Vec<Effect>) {
+        let rounds = self.settings.edit_rounds;
+        let Some(call) = self.call_mut(id) else { return };
+        let Stage::Running { shown } = &call.stage else { return };
+        match finished {
+            Finished::Done { outcome, text, shown, duration_ms, exit_code } => {
+                let change = CallChange {
+                    status: Some(CallStatus::Done(outcome)),
+                    content: vec![CallContent::Text(shown.unwrap_or_else(|| text.clone()))],
+                    duration_ms: Some(duration_ms),
+                    exit_code,
+                    ..CallChange::default()
+                };
+                self.close(id, outcome, text, Some(duration_ms), change, out);
+                self.advance(out);
+            }
+            Finished::Moved if call.rounds < rounds => {
+                call.rounds += 1;
+                call.allowed = Some(shown.clone());
+                call.stage = Stage::Planning;
+                let (tool, arguments) = (call.call.name.clone(), call.arguments.clone());
+                out.push(Effect::PlanCall { call: id, tool, arguments });
+            }
+            Finished::Moved => {
+                let text = format!(
+                    "Not applied: the text kept changing while it was being edited ({rounds} tries). \
+                     Read the file again before you go on."
+                );
+                self.refuse(id, &text, out);
+                self.advance(out);
+            }
+        }
+    }
+
+    /// Ends a call that did not run, with an error for the model.
+    fn refuse(&mut self, id: CallId, text: &str, out: &mut Vec<Effect>) {
+        let change = CallChange {
+            status: Some(CallStatus::Done(Outcome::Error)),
+            content: vec![CallContent::Text(text.to_owned())],
+            ..CallChange::default()
+        };
+        self.close(id, Outcome::Error, text.to_owned(), None, change, out);
+    }
+
+    /// Closes all open calls as cancelled, and stops what they were doing.
+    pub(super) fn close_calls(&mut self, out: &mut Vec<Effect>) {
+        let Some(turn) = &self.turn else { return };
+        let open: Vec<CallId> = turn.calls.keys().copied().collect();
+        for id in open {
+            let Some(call) = self.call_mut(id) else { continue };
+            out.push(match call.stage {
+                Stage::Asking(_) => Effect::StopAsking(id),
+                Stage::Planning | Stage::Running { .. } => Effect::StopCall(id),
+            });
+            let change = CallChange {
+                status: Some(CallStatus::Done(Outcome::Cancelled)),
+                ..CallChange::default()
+            };
+            self.close(id, Outcome::Cancelled, CANCELLED.to_owned(), None, change, out);
+        }
+    }
+
+    fn close(
+        &mut self,
+        id: CallId,
+        outcome: Outcome,
+        text: String,
+        duration_ms: Option<u64>,
+        change: CallChange,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.turn.as_mut().and_then(|it| it.calls.remove(&id)).is_none() {
+            return;
+        }
+        out.push(Effect::Append(Record::Result {
+            call: id,
+            outcome,
+            text: text.clone(),
+            duration_ms,
+        }));
+        out.push(Effect::Show(Update::CallChanged(id, change)));
+        self.remember_result(id, text, outcome);
+    }
+}
+
+/// What the model is told of a call that was cut off.
+pub(super) const CANCELLED: &str = "Cancelled by the person before it finished.";
+
+fn status(id: CallId, status: CallStatus) -> Update {
+    Update::CallChanged(id, CallChange { status: Some(status), ..CallChange::default() })
+}

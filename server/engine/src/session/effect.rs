@@ -1,0 +1,111 @@
+//! What can happen to a session, and what it may ask of the world.
+
+use super::call::{Finished, Planned, Preview, Question};
+use crate::provider::{ModelError, ModelEvent, ModelRequest, StopReason, Usage};
+use protocol::acp::ToolKind;
+use protocol::approval::OptionId;
+use protocol::record::Record;
+use protocol::session::{CallId, Mode, PromptId, StreamId};
+use protocol::tool::Outcome;
+
+/// Everything that can happen to a session. Each names what it answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// The person sent a prompt. `prompt` is new to the session.
+    Prompt { prompt: PromptId, text: String },
+    /// The person ended the turn: every running and queued prompt.
+    Cancel,
+    /// The person withdrew one prompt.
+    CancelPrompt(PromptId),
+    SetMode(Mode),
+    Model(StreamId, ModelEvent),
+    /// A call's plan, or what was wrong with its arguments (read by the model).
+    Planned(CallId, Result<Planned, String>),
+    Decided(CallId, Decision),
+    /// A running call said something for the person.
+    Output(CallId, String),
+    Finished(CallId, Finished),
+}
+
+/// The person's answer to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    pub option: OptionId,
+    /// Why not, in the person's words.
+    pub note: Option<String>,
+}
+
+/// Everything that may be asked of the world. The host performs them in order; `Append` stands
+/// before the effect that depends on it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    Append(Record),
+    Show(Update),
+    AskModel { stream: StreamId, request: Box<ModelRequest> },
+    StopModel(StreamId),
+    PlanCall { call: CallId, tool: String, arguments: serde_json::Value },
+    AskPerson { call: CallId, question: Box<Question> },
+    /// The question is moot.
+    StopAsking(CallId),
+    RunCall(CallId),
+    StopCall(CallId),
+    /// Answers prompts. No update of their turn follows.
+    Answer { prompts: Vec<PromptId>, end: PromptEnd },
+}
+
+/// How a prompt is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PromptEnd {
+    /// The turn that took it ended by itself.
+    Ended(StopReason),
+    /// The person ended the turn.
+    Cancelled,
+    /// The person withdrew this prompt: answered with LSP's RequestCancelled.
+    Withdrawn,
+    /// Too many prompts were waiting; this one was not taken.
+    Dropped { limit: usize },
+    /// The provider failed.
+    Failed(ModelError),
+    /// The turn was stopped for having asked the model this often.
+    TooManyAnswers(u32),
+}
+
+/// What an editor shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Update {
+    /// What the person wrote: only when a session is replayed, and for prompts that were queued.
+    User(String),
+    Text(String),
+    Thought(String),
+    /// A call appeared.
+    Call { call: CallId, tool: String, arguments: serde_json::Value },
+    /// A call changed; what is missing stays as it was.
+    CallChanged(CallId, CallChange),
+    Mode(Mode),
+    Usage(Usage),
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallChange {
+    pub status: Option<CallStatus>,
+    pub title: Option<String>,
+    pub kind: Option<ToolKind>,
+    pub content: Vec<CallContent>,
+    /// Only for calls that ran (spec 0.1).
+    pub duration_ms: Option<u64>,
+    pub exit_code: Option<i32>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallContent {
+    Preview(Preview),
+    Text(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallStatus {
+    /// The person is being asked.
+    Waiting,
+    Running,
+    Done(Outcome),
+}

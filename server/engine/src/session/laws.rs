@@ -1,0 +1,355 @@
+//! The laws of `step`, held against random input.
+//!
+//! A driver keeps its own small picture of the world: what it was asked to do and what it answered.
+//! Inputs are drawn from what is due and, often, from what makes no sense. After each step the
+//! effects are checked against the picture. Break the code once and one of these goes red.
+
+use super::*;
+use crate::policy::{self, Verdict};
+use crate::provider::{
+    Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason, ToolCall, Usage,
+};
+use fastrand::Rng;
+use protocol::acp::ToolKind;
+use protocol::approval::OptionId;
+use protocol::tool::{Access, Outcome, Place};
+use std::collections::{HashMap, HashSet};
+
+pub(super) fn settings() -> Settings {
+    Settings {
+        model: "m".into(),
+        system: "s".into(),
+        tools: Vec::new(),
+        max_tokens: None,
+        temperature: None,
+        queued_prompts: 3,
+        edit_rounds: 2,
+        turn_answers: 6,
+    }
+}
+
+#[derive(Default)]
+struct World {
+    records: Vec<Record>,
+    stream: Option<StreamId>,
+    /// Calls by what is due next.
+    planning: HashSet<CallId>,
+    asking: HashMap<CallId, Planned>,
+    running: HashMap<CallId, Planned>,
+    last_plan: HashMap<CallId, Planned>,
+    /// Calls whose last plan was allowed by a decision or the policy, by hash.
+    allowed: HashMap<CallId, String>,
+    recorded: HashSet<CallId>,
+    results: HashSet<CallId>,
+    sent: HashSet<PromptId>,
+    answered: HashSet<PromptId>,
+    turns: u64,
+    /// The rules as the records tell them.
+    rules: Vec<Rule>,
+}
+
+impl World {
+    /// Checks one step's effects. `before` is the input that caused them.
+    fn take(&mut self, mode: Mode, input: &Input, effects: &[Effect]) {
+        if let Input::Planned(call, Ok(plan)) = input
+            && self.planning.remove(call)
+        {
+            self.last_plan.insert(*call, plan.clone());
+        }
+        let mut ended = false;
+        for effect in effects {
+            match effect {
+                Effect::Append(record) => self.append(record, &mut ended),
+                Effect::Show(_) => {
+                    assert!(!ended || matches!(input, Input::SetMode(_)), "an update after the turn's end");
+                }
+                Effect::AskModel { stream, request } => {
+                    assert_eq!(self.stream, None, "a second live stream");
+                    assert_eq!(self.recorded, self.results, "the model was asked while a call had no result");
+                    self.stream = Some(*stream);
+                    ended = false;
+                    valid(request);
+                }
+                Effect::StopModel(stream) => {
+                    assert_eq!(self.stream.take(), Some(*stream), "a stream was stopped that is not live");
+                }
+                Effect::PlanCall { call, .. } => {
+                    assert!(self.recorded.contains(call), "a call was planned before it was recorded");
+                    assert!(!self.results.contains(call));
+                    self.running.remove(call);
+                    assert!(self.planning.insert(*call));
+                }
+                Effect::AskPerson { call, question } => {
+                    let plan = self.last_plan[call].clone();
+                    assert_eq!(question.accesses, plan.accesses);
+                    assert!(self.asking.insert(*call, plan).is_none(), "asked twice");
+                }
+                Effect::StopAsking(call) => {
+                    assert!(self.asking.remove(call).is_some(), "a question was withdrawn that was not open");
+                }
+                Effect::RunCall(call) => self.run(*call, mode, input),
+                Effect::StopCall(call) => {
+                    let known = self.planning.remove(call) | self.running.remove(call).is_some();
+                    assert!(known, "a call was stopped that was not at work");
+                }
+                Effect::Answer { prompts, .. } => {
+                    ended = true;
+                    for prompt in prompts {
+                        assert!(self.sent.contains(prompt), "an unknown prompt was answered");
+                        assert!(self.answered.insert(*prompt), "a prompt was answered twice");
+                    }
+                }
+            }
+        }
+    }
+
+    fn append(&mut self, record: &Record, ended: &mut bool) {
+        match record {
+            Record::Call { call, .. } => assert!(self.recorded.insert(*call), "a call was recorded twice"),
+            Record::Result { call, .. } => {
+                assert!(self.recorded.contains(call));
+                assert!(self.results.insert(*call), "a call has two results");
+            }
+            Record::Ended { .. } => {
+                assert_eq!(self.recorded, self.results, "a turn ended with an open call");
+                self.turns += 1;
+                *ended = true;
+            }
+            Record::Decision { rule, .. } => self.rules.extend(rule.clone()),
+            Record::User { .. } => *ended = false,
+            Record::Started { .. } | Record::Assistant { .. } | Record::Mode { .. } => {}
+        }
+        self.records.push(record.clone());
+    }
+
+    /// `RunCall` follows only a plan that the policy allows or a decision that allows it.
+    fn run(&mut self, call: CallId, mode: Mode, input: &Input) {
+        let plan = self.last_plan[&call].clone();
+        let decided = match input {
+            Input::Decided(it, decision) if *it == call => {
+                assert!(self.asking.remove(&call).is_some());
+                decision.option.allows()
+            }
+            _ => false,
+        };
+        let by_policy = policy::decide(mode, &self.rules, &plan.accesses) == Verdict::Allow;
+        let again = self.allowed.get(&call) == Some(&plan.shown);
+        assert!(decided || by_policy || again, "a call ran that nobody allowed");
+        assert!(!self.results.contains(&call));
+        self.allowed.insert(call, plan.shown.clone());
+        self.asking.remove(&call);
+        assert!(self.running.insert(call, plan).is_none(), "a call ran twice at once");
+    }
+
+    fn settle(&mut self, input: &Input, effects: &[Effect]) {
+        match input {
+            Input::Decided(call, _) => drop(self.asking.remove(call)),
+            Input::Finished(call, Finished::Done { .. }) => drop(self.running.remove(call)),
+            Input::Finished(call, Finished::Moved) => {
+                // Planned anew or refused, either way it does not run any more.
+                self.running.remove(call);
+            }
+            Input::Planned(call, _) => drop(self.planning.remove(call)),
+            Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_))
+                if self.stream == Some(*stream)
+                    && !effects.iter().any(|it| matches!(it, Effect::AskModel { .. })) =>
+            {
+                self.stream = None;
+            }
+            Input::Prompt { .. }
+            | Input::Cancel
+            | Input::CancelPrompt(_)
+            | Input::SetMode(_)
+            | Input::Model(..)
+            | Input::Output(..) => {}
+        }
+    }
+}
+
+/// A request that every provider takes: it begins with the person, roles alternate, and each call
+/// has its result right behind it.
+fn valid(request: &ModelRequest) {
+    let mut open: Vec<String> = Vec::new();
+    let mut last = "";
+    assert!(matches!(request.messages.first(), Some(Message::User(_))));
+    for message in &request.messages {
+        match message {
+            Message::User(_) => {
+                assert!(open.is_empty() && last != "user");
+                last = "user";
+            }
+            Message::Assistant { calls, text, .. } => {
+                assert!(open.is_empty());
+                assert!(!calls.is_empty() || !text.is_empty(), "an empty answer in the history");
+                open = calls.iter().map(|it| it.id.clone()).collect();
+                last = "assistant";
+            }
+            Message::Results(results) => {
+                let ids: Vec<String> = results.iter().map(|it| it.id.clone()).collect();
+                assert_eq!(ids, open);
+                open.clear();
+                last = "results";
+            }
+        }
+    }
+    assert!(open.is_empty(), "a call without its result");
+}
+
+fn plan(rng: &mut Rng) -> Planned {
+    let path: PathBuf = format!("/p/{}", rng.u8(0..3)).into();
+    let place = [Place::Project, Place::External, Place::Protected][rng.usize(0..3)];
+    let access = match rng.u8(0..4) {
+        0 => Access::Read { path, place },
+        1 => Access::Write { path, place },
+        2 => Access::Run { command: format!("c{}", rng.u8(0..2)), cwd: "/p".into(), place },
+        _ => Access::Ask,
+    };
+    Planned {
+        title: "t".into(),
+        kind: ToolKind::Other,
+        accesses: vec![access],
+        preview: Vec::new(),
+        shown: format!("h{}", rng.u8(0..2)),
+    }
+}
+
+fn pick<T: Copy + Ord>(rng: &mut Rng, from: impl Iterator<Item = T>) -> Option<T> {
+    let mut all: Vec<T> = from.collect();
+    all.sort_unstable();
+    if all.is_empty() { None } else { Some(all[rng.usize(0..all.len())]) }
+}
+
+fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
+    match rng.u8(0..10) {
+        0..=2 => ModelEvent::Text("x".into()),
+        3 => ModelEvent::Thought("y".into()),
+        4..=6 => {
+            *ids += 1;
+            let id = if rng.u8(0..8) == 0 { "same".to_owned() } else { format!("id{ids}") };
+            let arguments = ["{}", "", "{\"a\":1}", "[1]", "{broken"][rng.usize(0..5)].to_owned();
+            ModelEvent::Call(ToolCall { id, name: "t".into(), arguments })
+        }
+        7 => ModelEvent::Usage(Usage::default()),
+        8 => ModelEvent::Ended(StopReason::EndTurn),
+        _ => ModelEvent::Failed(ModelError {
+            kind: ModelErrorKind::Cut,
+            message: "cut".into(),
+            retry_after_ms: None,
+        }),
+    }
+}
+
+fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
+    let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
+    match rng.u8(0..40) {
+        0..=3 => {
+            *prompts += 1;
+            Input::Prompt { prompt: PromptId(*prompts), text: "p".into() }
+        }
+        4 => Input::Cancel,
+        5 => Input::CancelPrompt(PromptId(rng.u64(0..*prompts + 2))),
+        6 => Input::SetMode(Mode::ALL[rng.usize(0..4)]),
+        7 => Input::Output(any_call, "o".into()),
+        8 => Input::Model(StreamId(rng.u64(0..9)), model_event(rng, ids)),
+        9 => Input::Planned(any_call, Ok(plan(rng))),
+        10 => Input::Decided(any_call, decision(rng)),
+        11 => Input::Finished(any_call, Finished::Moved),
+        12..=24 => match world.stream {
+            Some(stream) => Input::Model(stream, model_event(rng, ids)),
+            None => Input::Cancel,
+        },
+        25..=31 => match pick(rng, world.planning.iter().copied()) {
+            Some(call) if rng.u8(0..9) == 0 => Input::Planned(call, Err("no".into())),
+            Some(call) => Input::Planned(call, Ok(plan(rng))),
+            None => Input::SetMode(Mode::Ask),
+        },
+        32..=35 => match pick(rng, world.asking.keys().copied()) {
+            Some(call) => Input::Decided(call, decision(rng)),
+            None => Input::Output(any_call, "o".into()),
+        },
+        _ => match pick(rng, world.running.keys().copied()) {
+            Some(call) if rng.u8(0..3) == 0 => Input::Finished(call, Finished::Moved),
+            Some(call) => Input::Finished(
+                call,
+                Finished::Done {
+                    outcome: Outcome::Success,
+                    text: "r".into(),
+                    shown: None,
+                    duration_ms: 1,
+                    exit_code: None,
+                },
+            ),
+            None => Input::Output(any_call, "o".into()),
+        },
+    }
+}
+
+fn decision(rng: &mut Rng) -> Decision {
+    Decision { option: OptionId::ALL[rng.usize(0..3)], note: None }
+}
+
+/// Runs one random life of a session; answers how many turns it had.
+fn life(seed: u64, steps: usize) -> u64 {
+    let mut rng = Rng::with_seed(seed);
+    let mode = Mode::ALL[rng.usize(0..4)];
+    let (mut session, effects) = Session::new("s".into(), "/p".into(), mode, settings());
+    let mut world = World::default();
+    world.records.extend(effects.into_iter().filter_map(|it| match it {
+        Effect::Append(record) => Some(record),
+        _ => None,
+    }));
+    let (mut prompts, mut ids) = (0, 0);
+    for _ in 0..steps {
+        let input = input(&mut rng, &world, &mut prompts, &mut ids);
+        if let Input::Prompt { prompt, .. } = &input {
+            world.sent.insert(*prompt);
+        }
+        // The stream that ends is silent before its effects are looked at.
+        if let Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_)) = &input
+            && world.stream == Some(*stream)
+        {
+            world.stream = None;
+        }
+        let mode = session.mode();
+        let effects = session.step(input.clone());
+        world.take(mode, &input, &effects);
+        world.settle(&input, &effects);
+        for call in &world.results {
+            world.planning.remove(call);
+            world.asking.remove(call);
+            world.running.remove(call);
+        }
+    }
+    // Whenever it dies, its log folds into a session whose next request is valid.
+    valid(&asked(&mut Session::resume(&world.records, settings()).0));
+    // The log of a session at rest tells all that the session knows.
+    let effects = session.step(Input::Cancel);
+    world.take(session.mode(), &Input::Cancel, &effects);
+    let (mut resumed, repairs) = Session::resume(&world.records, settings());
+    assert_eq!(repairs, [], "a session at rest needed repair");
+    assert_eq!(resumed.mode(), session.mode());
+    assert_eq!(asked(&mut resumed), asked(&mut session));
+    world.turns
+}
+
+/// The request that a prompt to a session at rest causes.
+fn asked(session: &mut Session) -> ModelRequest {
+    let effects = session.step(Input::Prompt { prompt: PromptId(u64::MAX), text: "again".into() });
+    match effects.into_iter().next_back() {
+        Some(Effect::AskModel { request, .. }) => *request,
+        other => panic!("no request but {other:?}"),
+    }
+}
+
+#[test]
+fn a_million_random_steps_keep_every_law() {
+    let (lives, steps) = (5_000, 220);
+    let mut turns = 0;
+    for seed in 0..lives {
+        turns += std::panic::catch_unwind(|| life(seed, steps)).unwrap_or_else(|fault| {
+            eprintln!("seed {seed}");
+            std::panic::resume_unwind(fault)
+        });
+    }
+    assert!(turns > lives, "the inputs hardly made a turn: {turns}");
+}

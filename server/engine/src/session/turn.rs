@@ -1,0 +1,262 @@
+//! A turn: from a prompt over the model's answers to the end.
+
+use super::effect::{Effect, PromptEnd, Update};
+use super::{Calls, Session};
+use crate::context::{self, Asked, Entry};
+use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
+use protocol::record::{EndReason, Record};
+use protocol::session::{CallId, PromptId, StreamId, TurnId};
+use protocol::tool::Outcome;
+
+/// A running turn.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub id: TurnId,
+    /// The prompts it took, answered when it ends.
+    pub prompts: Vec<PromptId>,
+    /// The stream that is live, if the model is not silent.
+    pub stream: Option<StreamId>,
+    /// The number of the answer that streams or streamed last.
+    pub answer: u64,
+    /// How often the model was asked.
+    pub answers: u32,
+    /// Whether the last answer called tools, so that the model must be asked again.
+    pub called: bool,
+    /// Why the last answer ended.
+    pub stop: StopReason,
+    /// What was said since the last record.
+    pub text: String,
+    pub thought: String,
+    pub calls: Calls,
+}
+
+/// A prompt that waits.
+#[derive(Debug)]
+pub(super) struct Queued {
+    pub prompt: PromptId,
+    pub text: String,
+}
+
+impl Session {
+    pub(super) fn prompt(&mut self, prompt: PromptId, text: String, out: &mut Vec<Effect>) {
+        if self.turn.is_none() {
+            return self.begin(vec![Queued { prompt, text }], out);
+        }
+        self.queue.push_back(Queued { prompt, text });
+        if self.queue.len() > self.settings.queued_prompts
+            && let Some(oldest) = self.queue.pop_front()
+        {
+            let end = PromptEnd::Dropped { limit: self.settings.queued_prompts };
+            out.push(Effect::Answer { prompts: vec![oldest.prompt], end });
+        }
+    }
+
+    fn begin(&mut self, prompts: Vec<Queued>, out: &mut Vec<Effect>) {
+        let id = self.next_turn();
+        self.turn = Some(Turn {
+            id,
+            prompts: Vec::new(),
+            stream: None,
+            answer: 0,
+            answers: 0,
+            called: false,
+            stop: StopReason::EndTurn,
+            text: String::new(),
+            thought: String::new(),
+            calls: Calls::new(),
+        });
+        self.take_in(prompts, out);
+        self.ask_model(out);
+    }
+
+    /// Makes prompts part of the running turn.
+    fn take_in(&mut self, prompts: impl IntoIterator<Item = Queued>, out: &mut Vec<Effect>) {
+        let Some(turn) = &mut self.turn else { return };
+        for Queued { prompt, text } in prompts {
+            turn.prompts.push(prompt);
+            out.push(Effect::Append(Record::User { turn: turn.id, text: text.clone() }));
+            self.history.push(Entry::User(text));
+        }
+    }
+
+    fn ask_model(&mut self, out: &mut Vec<Effect>) {
+        let (stream, answer) = (self.next_stream(), self.next_answer());
+        let Some(turn) = &mut self.turn else { return };
+        turn.stream = Some(stream);
+        turn.answer = answer;
+        turn.answers += 1;
+        turn.called = false;
+        let request = Box::new(context::build(&self.settings, &self.history));
+        self.history.push(Entry::Answer {
+            number: answer,
+            text: String::new(),
+            thought: String::new(),
+            calls: Vec::new(),
+        });
+        out.push(Effect::AskModel { stream, request });
+    }
+
+    pub(super) fn model(&mut self, stream: StreamId, event: ModelEvent, out: &mut Vec<Effect>) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.stream != Some(stream) {
+            return;
+        }
+        match event {
+            ModelEvent::Text(text) => {
+                turn.text.push_str(&text);
+                out.push(Effect::Show(Update::Text(text)));
+            }
+            ModelEvent::Thought(text) => {
+                turn.thought.push_str(&text);
+                out.push(Effect::Show(Update::Thought(text)));
+            }
+            ModelEvent::Call(call) => self.called(call, out),
+            ModelEvent::Usage(usage) => out.push(Effect::Show(Update::Usage(usage))),
+            // No provider of this build needs its own items back.
+            ModelEvent::Raw(_) => {}
+            ModelEvent::Ended(stop) => {
+                turn.stream = None;
+                turn.stop = stop;
+                self.flush(false, out);
+                self.advance(out);
+            }
+            ModelEvent::Failed(error) => {
+                turn.stream = None;
+                self.flush(true, out);
+                self.fail(error, out);
+            }
+        }
+    }
+
+    fn called(&mut self, call: ToolCall, out: &mut Vec<Effect>) {
+        self.flush(false, out);
+        let id = self.next_call();
+        let Some(turn) = &mut self.turn else { return };
+        turn.called = true;
+        out.push(Effect::Append(Record::Call {
+            answer: turn.answer,
+            call: id,
+            id: call.id.clone(),
+            tool: call.name.clone(),
+            arguments: call.arguments.clone(),
+        }));
+        if let Some(Entry::Answer { calls, .. }) = self.history.last_mut() {
+            calls.push(Asked { id, call: call.clone(), result: None });
+        }
+        self.open_call(id, call, out);
+    }
+
+    /// Records what was said since the last record.
+    pub(super) fn flush(&mut self, cut: bool, out: &mut Vec<Effect>) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.text.is_empty() && turn.thought.is_empty() {
+            return;
+        }
+        let text = std::mem::take(&mut turn.text);
+        let thought = std::mem::take(&mut turn.thought);
+        if let Some(Entry::Answer { text: said, thought: thoughts, .. }) = self.history.last_mut() {
+            said.push_str(&text);
+            thoughts.push_str(&thought);
+        }
+        out.push(Effect::Append(Record::Assistant { answer: turn.answer, text, thought, cut }));
+    }
+
+    /// Puts a result beside its call in the history.
+    pub(super) fn remember_result(&mut self, id: CallId, text: String, outcome: Outcome) {
+        let Some(Entry::Answer { calls, .. }) = self.history.last_mut() else { return };
+        // By our id: a provider may give one id to two calls.
+        if let Some(asked) = calls.iter_mut().find(|it| it.id == id) {
+            asked.result = Some(ToolResult {
+                id: asked.call.id.clone(),
+                text,
+                is_error: outcome != Outcome::Success,
+            });
+        }
+    }
+
+    /// Goes on when the model is silent and every call has its result.
+    pub(super) fn advance(&mut self, out: &mut Vec<Effect>) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.stream.is_some() || !turn.calls.is_empty() {
+            return;
+        }
+        if !turn.called {
+            let stop = turn.stop.clone();
+            let reason = match stop {
+                StopReason::EndTurn | StopReason::ToolCalls | StopReason::Other(_) => {
+                    EndReason::Done
+                }
+                StopReason::MaxTokens => EndReason::MaxTokens,
+                StopReason::Refusal => EndReason::Refusal,
+            };
+            return self.end(reason, PromptEnd::Ended(stop), out);
+        }
+        let limit = self.settings.turn_answers;
+        if turn.answers >= limit {
+            let message = format!("the model was asked {limit} times in one turn");
+            return self.end(EndReason::Failed { message }, PromptEnd::TooManyAnswers(limit), out);
+        }
+        let queued: Vec<Queued> = self.queue.drain(..).collect();
+        for it in &queued {
+            out.push(Effect::Show(Update::User(it.text.clone())));
+        }
+        self.take_in(queued, out);
+        self.ask_model(out);
+    }
+
+    /// The provider failed: open calls are closed, the turn ends with the error.
+    fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
+        self.close_calls(out);
+        let reason = EndReason::Failed { message: error.message.clone() };
+        self.end(reason, PromptEnd::Failed(error), out);
+    }
+
+    pub(super) fn cancel(&mut self, out: &mut Vec<Effect>) {
+        let waiting: Vec<PromptId> = self.queue.drain(..).map(|it| it.prompt).collect();
+        if let Some(turn) = &mut self.turn {
+            if let Some(stream) = turn.stream.take() {
+                out.push(Effect::StopModel(stream));
+            }
+            self.flush(true, out);
+            self.close_calls(out);
+            self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
+        }
+        if !waiting.is_empty() {
+            out.push(Effect::Answer { prompts: waiting, end: PromptEnd::Cancelled });
+        }
+    }
+
+    /// Withdraws one prompt: a waiting one leaves the queue, a running one ends its turn; what
+    /// waits goes on in a turn of its own.
+    pub(super) fn cancel_prompt(&mut self, prompt: PromptId, out: &mut Vec<Effect>) {
+        let withdrawn = Effect::Answer { prompts: vec![prompt], end: PromptEnd::Withdrawn };
+        if let Some(at) = self.queue.iter().position(|it| it.prompt == prompt) {
+            self.queue.remove(at);
+            out.push(withdrawn);
+            return;
+        }
+        let Some(turn) = &mut self.turn else { return };
+        if !turn.prompts.contains(&prompt) {
+            return;
+        }
+        turn.prompts.retain(|it| *it != prompt);
+        let waiting = std::mem::take(&mut self.queue);
+        self.cancel(out);
+        out.push(withdrawn);
+        if !waiting.is_empty() {
+            self.begin(waiting.into(), out);
+        }
+    }
+
+    fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
+        let Some(turn) = self.turn.take() else { return };
+        out.push(Effect::Append(Record::Ended { turn: turn.id, reason }));
+        if !turn.prompts.is_empty() {
+            out.push(Effect::Answer { prompts: turn.prompts, end });
+        }
+        if !self.queue.is_empty() {
+            let waiting: Vec<Queued> = self.queue.drain(..).collect();
+            self.begin(waiting, out);
+        }
+    }
+}

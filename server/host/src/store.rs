@@ -1,0 +1,64 @@
+//! Sessions on disk: where they lie, their logs, and their list.
+
+mod log;
+mod list;
+
+pub use list::{Listed, list, new_id, path, title_of};
+pub use log::{Log, LogError, read};
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Undine's own folders. `UNDINE_CONFIG_DIR` and `UNDINE_DATA_DIR` move them; empty means unset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Folders {
+    pub config: PathBuf,
+    pub data: PathBuf,
+}
+
+impl Folders {
+    pub fn from_environment() -> Self {
+        let named = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let platform = directories::ProjectDirs::from("", "", "undine");
+        let platform = platform.as_ref();
+        let fallback = || std::env::temp_dir().join("undine");
+        Self {
+            config: named("UNDINE_CONFIG_DIR")
+                .or_else(|| platform.map(|it| it.config_dir().to_path_buf()))
+                .unwrap_or_else(fallback),
+            data: named("UNDINE_DATA_DIR")
+                .or_else(|| platform.map(|it| it.data_dir().to_path_buf()))
+                .unwrap_or_else(fallback),
+        }
+    }
+
+    /// Where a project's sessions lie: in the project, or in the data folder where that cannot be
+    /// written.
+    pub fn conversations(&self, root: &Path) -> PathBuf {
+        let own = root.join(".undine").join("conversations");
+        match prepare(&own) {
+            Ok(()) => own,
+            Err(_) => {
+                use sha2::{Digest, Sha256};
+                let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
+                let name: String = hash.iter().take(8).map(|it| format!("{it:02x}")).collect();
+                self.data.join("sessions").join(name)
+            }
+        }
+    }
+}
+
+/// Makes a project's folder for sessions, kept out of commits.
+fn prepare(folder: &Path) -> io::Result<()> {
+    let existed = folder.exists();
+    if !existed && let Some(parent) = folder.parent() {
+        // Nothing is made here before there is something to keep.
+        let above = parent.parent().unwrap_or(parent);
+        let meta = fs::metadata(if parent.exists() { parent } else { above })?;
+        if meta.permissions().readonly() {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! The sessions of a project, newest first, and the names of new ones.
+
+use super::log::{self, LogError};
+use protocol::record::{Line, Record};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The most bytes of a title (spec 13.4).
+const TITLE_BYTES: usize = 60;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    pub id: String,
+    pub title: String,
+    pub updated: SystemTime,
+}
+
+/// The sessions in a folder. What cannot be read is left out.
+pub fn list(folder: &Path) -> Vec<Listed> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut listed: Vec<Listed> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let id = name.strip_suffix(".jsonl").filter(|it| is_id(it))?;
+            let title = title(&entry.path())?;
+            let updated = entry.metadata().and_then(|it| it.modified()).ok()?;
+            Some(Listed { id: id.to_owned(), title, updated })
+        })
+        .collect();
+    listed.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| b.id.cmp(&a.id)));
+    listed
+}
+
+/// The first thing the person wrote, cut (spec 13.4). Reads no further than that.
+fn title(path: &Path) -> Option<String> {
+    let mut lines = BufReader::new(File::open(path).ok()?);
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if lines.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if let Record::User { text, .. } = serde_json::from_str::<Line>(&line).ok()?.record {
+            return Some(title_of(&text));
+        }
+    }
+}
+
+pub fn title_of(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    if line.len() <= TITLE_BYTES {
+        return line.to_owned();
+    }
+    let cut = (0..=TITLE_BYTES).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}...", &line[..cut])
+}
+
+/// Where a session's log lies. An id that is not one is refused, so that no path can be smuggled in
+/// (spec 13.1).
+pub fn path(folder: &Path, id: &str) -> Result<PathBuf, LogError> {
+    let path = folder.join(format!("{id}.jsonl"));
+    if is_id(id) && path.is_file() { Ok(path) } else { Err(LogError::Missing(id.to_owned())) }
+}
+
+/// A new id, `YYYYMMDD_HHMMSS_mmm`, that no session of the folder or of this process has.
+pub fn new_id(folder: &Path, taken: impl Fn(&str) -> bool) -> String {
+    let mut time = log::now_ms();
+    loop {
+        let id = id_at(time);
+        if !taken(&id) && !folder.join(format!("{id}.jsonl")).exists() {
+            return id;
+        }
+        time += 1;
+    }
+}
+
+fn id_at(ms: u64) -> String {
+    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+    let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
+    let utc = time.to_zoned(jiff::tz::TimeZone::UTC);
+    format!(
+        "{:04}{:02}{:02}_{:02}{:02}{:02}_{:03}",
+        utc.year(),
+        utc.month(),
+        utc.day(),
+        utc.hour(),
+        utc.minute(),
+        utc.second(),
+        utc.millisecond()
+    )
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == 19
+        && text.bytes().enumerate().all(|(at, it)| match at {
+            8 | 15 => it == b'_',
+            _ => it.is_ascii_digit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_time_in_utc() {
+        assert_eq!(id_at(1_764_532_245_007), "20251130_195045_007");
+    }
+
+    #[test]
+    fn an_id_that_is_a_path_is_refused() {
+        for id in ["../../../../etc/pw", "20251130_195045_00/", "", "20251130-195045-007"] {
+            assert!(matches!(path(Path::new("/"), id), Err(LogError::Missing(_))), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_title_is_cut_at_a_character() {
+        let title = title_of(&"ä".repeat(40));
+        assert_eq!(title, format!("{}...", "ä".repeat(30)));
+        assert_eq!(title_of("  short\nrest"), "short");
+    }
+
+    #[test]
+    fn a_second_session_in_one_millisecond_gets_another_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = new_id(folder.path(), |_| false);
+        let second = new_id(folder.path(), |it| it == first);
+        assert_ne!(first, second);
+    }
+}
