@@ -1,0 +1,202 @@
+//! An edit into the editor or onto the disk.
+//!
+//! An open document is changed by the editor, with its version, in the smallest edits; the editor's
+//! "applied" is believed only when the text comes back as expected. A closed file is written beside
+//! and renamed over. Nothing is ever written behind an open document.
+
+use crate::documents::Content;
+use crate::event::Gone;
+use crate::files::{self, Source};
+use crate::plan::World;
+use crate::workspace::FilePath;
+use engine::text::{ChangeSet, Encoding, position};
+use protocol::config::Save;
+use protocol::lsp;
+use ropey::Rope;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// A change to one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileChange {
+    pub file: FilePath,
+    /// What the plan was made on; `None`: the file is new.
+    pub old: Option<String>,
+    pub new: String,
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The disk holds it.
+    Saved,
+    /// The editor's buffer holds it, unsaved.
+    Unsaved,
+    /// The text was another than the plan's; nothing was done.
+    Moved,
+}
+
+/// Applies a change. The error is for the model.
+pub async fn apply(world: &World, change: &FileChange, label: &str) -> Result<Applied, String> {
+    let _turn = world.locks.file(&change.file.real).await;
+    let documents = world.editor.documents().await.map_err(gone)?;
+    let live = files::live(&documents, &change.file, world.limits.edit_bytes).await?;
+    if live.as_ref().map(|it| it.text.as_str()) != change.old.as_deref() {
+        return Ok(Applied::Moved);
+    }
+    match live.map(|it| it.source) {
+        Some(Source::Buffer { uri, version }) => in_editor(world, change, uri, version, label).await,
+        Some(Source::Disk) | None => {
+            let change = change.clone();
+            tokio::task::spawn_blocking(move || on_disk(&change))
+                .await
+                .map_err(|_| "Writing was broken off; read the file before you go on.".to_owned())?
+        }
+    }
+}
+
+fn gone(_: Gone) -> String {
+    "The editor is gone; nothing was done.".to_owned()
+}
+
+async fn in_editor(
+    world: &World,
+    change: &FileChange,
+    uri: lsp::Uri,
+    version: i32,
+    label: &str,
+) -> Result<Applied, String> {
+    let shown = &change.file.shown;
+    let old = change.old.as_deref().unwrap_or_default();
+    let clean = fs::read(&change.file.real).is_ok_and(|it| it == old.as_bytes());
+    let edits = text_edits(old, &change.new, world.encoding);
+    let edit = workspace_edit(uri.clone(), version, edits, world.versioned_edits);
+    // Asked for before the edit is sent, so that a `didChange` that overtakes the answer is seen.
+    let text = world.editor.text(change.file.real.clone(), change.new.clone()).await.map_err(gone)?;
+    let settle = Duration::from_millis(world.limits.edit_settle_ms);
+    let answer = tokio::time::timeout(settle, world.editor.apply_edit(edit, label.to_owned())).await;
+    let said = match answer {
+        Ok(answer) => answer.map_err(gone)?,
+        Err(_) => Err("it did not answer".to_owned()),
+    };
+    // Only the text itself tells: some editors answer "applied" for an edit they skipped, one answers
+    // before the person has agreed, and a refusal can cross an edit that was made.
+    let wait = if said.as_ref().is_ok_and(|it| it.applied) { settle } else { Duration::ZERO };
+    if tokio::time::timeout(wait, text).await.is_ok_and(|it| it.is_ok()) {
+        return Ok(saved(world, clean, uri).await);
+    }
+    let now = world.editor.documents().await.map_err(gone)?;
+    match now.get(&change.file.real).map(|it| &it.content) {
+        Some(Content::Text(rope)) if *rope == change.new.as_str() => Ok(saved(world, clean, uri).await),
+        Some(Content::Text(rope)) if *rope == old && said.as_ref().is_ok_and(|it| it.applied) => Ok(Applied::Moved),
+        Some(Content::Text(rope)) if *rope == old => Err(match said {
+            Ok(result) => format!(
+                "The editor did not apply the edit to {shown}{}; nothing was changed.",
+                result.failure_reason.map(|it| format!(" ({it})")).unwrap_or_default()
+            ),
+            Err(why) => format!("The editor did not apply the edit to {shown} ({why}); nothing was changed."),
+        }),
+        // The person typed meanwhile.
+        Some(Content::Text(_)) if !said.is_ok_and(|it| it.applied) => Ok(Applied::Moved),
+        Some(_) | None => Err(format!(
+            "The edit of {shown} was sent, but the editor's text is another than expected. Read the file before you go on."
+        )),
+    }
+}
+
+/// Saves a buffer that was clean before, where the editor can.
+async fn saved(world: &World, clean: bool, uri: lsp::Uri) -> Applied {
+    let wanted = match world.edits.save {
+        Save::Clean => clean,
+        Save::Always => true,
+        Save::Never => false,
+    };
+    if !wanted {
+        return Applied::Unsaved;
+    }
+    let wait = Duration::from_millis(world.limits.save_ms);
+    match tokio::time::timeout(wait, world.editor.save(uri)).await {
+        Ok(Ok(true)) => Applied::Saved,
+        Ok(Ok(false) | Err(Gone)) | Err(_) => Applied::Unsaved,
+    }
+}
+
+/// The smallest edits from one text to another, in the editor's positions.
+fn text_edits(old: &str, new: &str, encoding: Encoding) -> Vec<lsp::TextEdit> {
+    let rope = Rope::from_str(old);
+    let at = |byte: usize| {
+        let (line, character) = position::position(&rope, byte, encoding);
+        lsp::Position { line, character }
+    };
+    ChangeSet::between(old, new)
+        .edits()
+        .into_iter()
+        .map(|edit| lsp::TextEdit {
+            range: lsp::Range { start: at(edit.range.start), end: at(edit.range.end) },
+            new_text: edit.text,
+        })
+        .collect()
+}
+
+fn workspace_edit(uri: lsp::Uri, version: i32, edits: Vec<lsp::TextEdit>, versioned: bool) -> lsp::WorkspaceEdit {
+    if !versioned {
+        return lsp::WorkspaceEdit { changes: Some([(uri, edits)].into()), ..lsp::WorkspaceEdit::default() };
+    }
+    let document = lsp::TextDocumentEdit {
+        text_document: lsp::OptionalVersionedTextDocumentIdentifier {
+            text_document_identifier: lsp::TextDocumentIdentifier { uri },
+            version: Some(version),
+        },
+        edits: edits.into_iter().map(lsp::Edit::TextEdit).collect(),
+    };
+    lsp::WorkspaceEdit {
+        document_changes: Some(vec![lsp::DocumentChange::TextDocumentEdit(document)]),
+        ..lsp::WorkspaceEdit::default()
+    }
+}
+
+/// Writes beside and renames over, so that a crash leaves the old or the new file, never a mix
+/// (spec 1.5).
+fn on_disk(change: &FileChange) -> Result<Applied, String> {
+    let path = &change.file.real;
+    let fail = |error: io::Error| format!("{} cannot be written ({error}); nothing was changed.", change.file.shown);
+    // Once more, right before the write: the disk may have moved since the plan was compared.
+    match (fs::read(path), &change.old) {
+        (Ok(bytes), Some(old)) if bytes == old.as_bytes() => {}
+        (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
+        (Ok(_), _) | (Err(_), None | Some(_)) => return Ok(Applied::Moved),
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    if change.old.is_none() {
+        fs::create_dir_all(folder).map_err(fail)?;
+    }
+    let mode = fs::metadata(path).ok().map(|it| it.permissions());
+    let mut beside = tempfile::Builder::new().prefix(".undine-").tempfile_in(folder).map_err(fail)?;
+    beside.write_all(change.new.as_bytes()).map_err(fail)?;
+    let permissions = mode.unwrap_or_else(|| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::Permissions::from_mode(0o666 & !umask())
+    });
+    beside.as_file().set_permissions(permissions).map_err(fail)?;
+    beside.as_file().sync_all().map_err(fail)?;
+    let placed = match change.old {
+        Some(_) => beside.persist(path).map(drop),
+        // A file that appeared meanwhile is not overwritten.
+        None => beside.persist_noclobber(path).map(drop),
+    };
+    placed.map_err(|it| fail(it.error))?;
+    Ok(Applied::Saved)
+}
+
+/// The process's umask, which Linux tells without changing it.
+fn umask() -> u32 {
+    fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|it| {
+            let line = it.lines().find_map(|it| it.strip_prefix("Umask:"))?.trim().to_owned();
+            u32::from_str_radix(&line, 8).ok()
+        })
+        .unwrap_or(0o022)
+}

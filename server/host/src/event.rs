@@ -1,0 +1,103 @@
+//! What tasks say to the main loop, and what they ask of the editor through it.
+
+use crate::documents::Snapshot;
+use crate::plan::{Plan, WorkEnd};
+use engine::provider::ModelEvent;
+use protocol::acp;
+use protocol::lsp;
+use protocol::session::{CallId, StreamId};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+
+/// A session's id, shared.
+pub type SessionKey = Arc<str>;
+
+/// What wakes the loop, the editor's own messages aside.
+pub enum Event {
+    /// In the order of the stream; what one read brought comes in one event.
+    Model(SessionKey, StreamId, Vec<ModelEvent>),
+    Planned(SessionKey, CallId, Result<Plan, String>),
+    Output(SessionKey, CallId, String),
+    Finished(SessionKey, CallId, WorkEnd),
+    Editor(Ask),
+    /// The process that started us is gone.
+    ParentGone,
+}
+
+/// What a task asks of the editor. Each is answered exactly once, or its sender is dropped when the
+/// editor is gone.
+pub enum Ask {
+    /// The open documents as they are now.
+    Documents(oneshot::Sender<Snapshot>),
+    ApplyEdit {
+        edit: Box<lsp::WorkspaceEdit>,
+        label: String,
+        reply: oneshot::Sender<Result<lsp::ApplyWorkspaceEditResult, String>>,
+    },
+    /// Answers when the document holds exactly this text, at once or after a `didChange`.
+    WaitForText { path: PathBuf, text: String, reply: oneshot::Sender<()> },
+    /// Answers whether the document was saved.
+    Save { uri: lsp::Uri, reply: oneshot::Sender<bool> },
+    /// Puts a form to the person; `None`: nobody can be asked.
+    Elicit {
+        session: SessionKey,
+        request: Box<acp::CreateElicitationRequest>,
+        reply: oneshot::Sender<Option<acp::ElicitationAction>>,
+    },
+}
+
+/// A task's way to the editor.
+#[derive(Clone, Debug)]
+pub struct Editor {
+    inbox: mpsc::Sender<Event>,
+}
+
+/// The editor is gone; whatever was asked of it will not be answered.
+#[derive(Debug)]
+pub struct Gone;
+
+impl Editor {
+    pub fn new(inbox: mpsc::Sender<Event>) -> Self {
+        Self { inbox }
+    }
+
+    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, Gone> {
+        self.begin(ask).await?.await.map_err(|_| Gone)
+    }
+
+    async fn begin<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<oneshot::Receiver<T>, Gone> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(Event::Editor(ask(reply))).await.map_err(|_| Gone)?;
+        Ok(answer)
+    }
+
+    pub async fn documents(&self) -> Result<Snapshot, Gone> {
+        self.ask(Ask::Documents).await
+    }
+
+    pub async fn apply_edit(
+        &self,
+        edit: lsp::WorkspaceEdit,
+        label: String,
+    ) -> Result<Result<lsp::ApplyWorkspaceEditResult, String>, Gone> {
+        self.ask(|reply| Ask::ApplyEdit { edit: Box::new(edit), label, reply }).await
+    }
+
+    /// Begins to wait for a text; the answer comes through the receiver.
+    pub async fn text(&self, path: PathBuf, text: String) -> Result<oneshot::Receiver<()>, Gone> {
+        self.begin(|reply| Ask::WaitForText { path, text, reply }).await
+    }
+
+    pub async fn save(&self, uri: lsp::Uri) -> Result<bool, Gone> {
+        self.ask(|reply| Ask::Save { uri, reply }).await
+    }
+
+    pub async fn elicit(
+        &self,
+        session: SessionKey,
+        request: acp::CreateElicitationRequest,
+    ) -> Result<Option<acp::ElicitationAction>, Gone> {
+        self.ask(|reply| Ask::Elicit { session, request: Box::new(request), reply }).await
+    }
+}

@@ -1,0 +1,71 @@
+//! The text of a file: the editor's buffer when it is open there, else the disk.
+//!
+//! Every tool that reads or writes goes through this one place.
+
+use crate::documents::{Content, Snapshot};
+use crate::workspace::FilePath;
+use protocol::lsp;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A file's text as the person sees it.
+#[derive(Clone, Debug)]
+pub struct Live {
+    pub text: String,
+    pub source: Source,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    Buffer { uri: lsp::Uri, version: i32 },
+    Disk,
+}
+
+/// The live text, whole, for an edit. `None`: there is no such file. `limit` in bytes. The error is
+/// for the model. Reading the disk may take long, so this runs off the runtime.
+pub async fn live(documents: &Snapshot, file: &FilePath, limit: u64) -> Result<Option<Live>, String> {
+    let shown = &file.shown;
+    if let Some(document) = documents.get(&file.real) {
+        return match &document.content {
+            Content::Text(rope) if rope.len_bytes() as u64 > limit => Err(too_large(shown, limit)),
+            Content::Text(rope) => Ok(Some(Live {
+                text: rope.to_string(),
+                source: Source::Buffer { uri: document.uri.clone(), version: document.version },
+            })),
+            Content::Tainted(_) => Err(format!(
+                "The editor's text of {shown} is not known exactly, because it arrived damaged. \
+                 Ask the person to save the file, then try again."
+            )),
+            Content::TooLarge => Err(format!(
+                "{shown} is open in the editor and too large to follow there. Ask the person to close it, then try again."
+            )),
+        };
+    }
+    let path = file.real.clone();
+    let read = tokio::task::spawn_blocking(move || read_capped(&path, limit)).await;
+    match read {
+        Ok(Ok(Some(bytes))) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(Live { text, source: Source::Disk })),
+            Err(_) => Err(format!("{shown} is not UTF-8 text, so it is left alone; use a command that knows its encoding.")),
+        },
+        Ok(Ok(None)) => Err(too_large(shown, limit)),
+        Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Ok(Err(error)) => Err(format!("{shown} cannot be read ({error}).")),
+        Err(_) => Err(format!("Reading {shown} was broken off; try again.")),
+    }
+}
+
+fn too_large(shown: &str, limit: u64) -> String {
+    format!("{shown} is larger than {limit} bytes, the most that can be edited; use a command instead.")
+}
+
+/// At most `limit` bytes; `None` when there are more. Never reads further than that.
+fn read_capped(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = std::fs::File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}

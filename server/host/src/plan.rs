@@ -1,0 +1,224 @@
+//! A tool call ready to run: what it would do, and the work as a one-shot closure.
+
+use crate::documents::Snapshot;
+use crate::event::{Editor, Event, SessionKey};
+use crate::process::Children;
+use crate::workspace::{FilePath, Workspace};
+use engine::session::{Planned, Preview};
+use engine::text::Encoding;
+use futures_util::future::BoxFuture;
+use protocol::acp::ToolKind;
+use protocol::config::{Edits, Limits};
+use protocol::session::CallId;
+use protocol::tool::{Access, Outcome};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// SHA-256 of a text that the model has seen.
+pub type TextHash = [u8; 32];
+
+pub fn text_hash(text: &str) -> TextHash {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// The world as a tool sees it while it plans. Cheap to clone; documents are as of its making.
+#[derive(Clone)]
+pub struct World {
+    pub session: SessionKey,
+    pub workspace: Arc<Workspace>,
+    pub documents: Snapshot,
+    /// Files that this session has read or written, as they were then.
+    pub seen: Arc<HashMap<PathBuf, TextHash>>,
+    pub editor: Editor,
+    pub encoding: Encoding,
+    /// The editor applies `documentChanges` with versions.
+    pub versioned_edits: bool,
+    pub limits: Arc<Limits>,
+    pub edits: Edits,
+    pub locks: Arc<Locks>,
+    pub children: Arc<Children>,
+    /// Names of environment variables that hold keys, beside the well-known ones.
+    pub key_variables: Arc<[String]>,
+}
+
+/// One at a time for each file. A lock and no message, because the waiting is done by tasks, which
+/// must not hold the loop up, and because the lock must outlive an edit's many steps.
+#[derive(Debug, Default)]
+pub struct Locks(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>);
+
+impl Locks {
+    /// Waits for the file's turn. The guard ends it.
+    pub async fn file(&self, path: &std::path::Path) -> tokio::sync::OwnedMutexGuard<()> {
+        let lock = {
+            // A poisoned map is still a map.
+            let mut locks = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            locks.retain(|_, it| Arc::strong_count(it) > 1);
+            locks.entry(path.to_path_buf()).or_default().clone()
+        };
+        lock.lock_owned().await
+    }
+}
+
+/// What a call would do.
+pub struct Plan {
+    title: String,
+    kind: ToolKind,
+    accesses: Vec<Access>,
+    preview: Vec<Preview>,
+    shown: String,
+    work: Work,
+}
+
+type Work = Box<dyn FnOnce(Run) -> BoxFuture<'static, Result<Done, String>> + Send>;
+
+/// What running work may use beside its plan.
+pub struct Run {
+    /// The world as it is now, not as it was when the plan was made.
+    pub world: World,
+    pub token: CancellationToken,
+    pub output: Output,
+}
+
+/// Where running work says what the person may see of it.
+#[derive(Clone)]
+pub struct Output {
+    pub session: SessionKey,
+    pub call: CallId,
+    pub inbox: mpsc::Sender<Event>,
+}
+
+impl Output {
+    pub async fn say(&self, text: String) {
+        // A loop that is gone needs no words.
+        let _ = self.inbox.send(Event::Output(self.session.clone(), self.call, text)).await;
+    }
+}
+
+/// How work went; an `Err` beside it is a text for the model.
+#[derive(Debug, PartialEq)]
+pub enum Done {
+    Success {
+        /// For the model.
+        text: String,
+        /// For the person, if that is another text.
+        shown: Option<String>,
+        exit_code: Option<i32>,
+        /// Files whose text the model knows now.
+        saw: Vec<(PathBuf, TextHash)>,
+    },
+    Cancelled,
+    /// What the plan was made on has changed; nothing was done.
+    Moved,
+}
+
+impl Done {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Success { text: text.into(), shown: None, exit_code: None, saw: Vec::new() }
+    }
+}
+
+/// What the loop hears of finished work.
+pub struct WorkEnd {
+    pub done: Result<Done, String>,
+    pub duration_ms: u64,
+}
+
+impl WorkEnd {
+    /// Splits into what the session hears and what the model knows now.
+    pub fn into_finished(self) -> (engine::session::Finished, Vec<(PathBuf, TextHash)>) {
+        use engine::session::Finished;
+        let duration_ms = self.duration_ms;
+        match self.done {
+            Ok(Done::Moved) => (Finished::Moved, Vec::new()),
+            Ok(Done::Success { text, shown, exit_code, saw }) => {
+                let outcome = Outcome::Success;
+                (Finished::Done { outcome, text, shown, duration_ms, exit_code }, saw)
+            }
+            Ok(Done::Cancelled) => {
+                let (outcome, text) = (Outcome::Cancelled, "Cancelled.".to_owned());
+                (Finished::Done { outcome, text, shown: None, duration_ms, exit_code: None }, Vec::new())
+            }
+            Err(text) => {
+                let outcome = Outcome::Error;
+                (Finished::Done { outcome, text, shown: None, duration_ms, exit_code: None }, Vec::new())
+            }
+        }
+    }
+}
+
+impl Plan {
+    pub fn new(title: String, kind: ToolKind) -> PlanBuilder {
+        PlanBuilder { title, kind, accesses: Vec::new(), preview: Vec::new(), shown: None }
+    }
+
+    /// What the engine judges and the person is shown.
+    pub fn planned(&self) -> Planned {
+        Planned {
+            title: self.title.clone(),
+            kind: self.kind,
+            accesses: self.accesses.clone(),
+            preview: self.preview.clone(),
+            shown: self.shown.clone(),
+        }
+    }
+
+    /// Starts the work.
+    pub fn run(self, run: Run) -> BoxFuture<'static, Result<Done, String>> {
+        (self.work)(run)
+    }
+}
+
+pub struct PlanBuilder {
+    title: String,
+    kind: ToolKind,
+    accesses: Vec<Access>,
+    preview: Vec<Preview>,
+    shown: Option<String>,
+}
+
+impl PlanBuilder {
+    pub fn reads(mut self, file: &FilePath) -> Self {
+        self.accesses.push(Access::Read { path: file.real.clone(), place: file.place });
+        self
+    }
+
+    pub fn writes(mut self, file: &FilePath) -> Self {
+        self.accesses.push(Access::Write { path: file.real.clone(), place: file.place });
+        self
+    }
+
+    pub fn access(mut self, access: Access) -> Self {
+        self.accesses.push(access);
+        self
+    }
+
+    pub fn preview(mut self, preview: Preview) -> Self {
+        self.preview.push(preview);
+        self
+    }
+
+    /// The hash that an approval is bound to, where the accesses alone do not say everything.
+    pub fn shown(mut self, hash: String) -> Self {
+        self.shown = Some(hash);
+        self
+    }
+
+    pub fn then<F>(self, work: impl FnOnce(Run) -> F + Send + 'static) -> Plan
+    where
+        F: Future<Output = Result<Done, String>> + Send + 'static,
+    {
+        let shown = self.shown.unwrap_or_else(|| format!("{}\n{:?}", self.title, self.accesses));
+        Plan {
+            title: self.title,
+            kind: self.kind,
+            accesses: self.accesses,
+            preview: self.preview,
+            shown,
+            work: Box::new(move |run| Box::pin(work(run))),
+        }
+    }
+}

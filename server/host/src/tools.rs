@@ -1,0 +1,103 @@
+//! What a model may call, one file each.
+//!
+//! A tool reads its arguments and plans; the policy judges the plan; the plan's work runs. To add a
+//! tool: one file, one line in `tools!`.
+
+mod ask_user_question;
+mod edit_file;
+mod execute_command;
+mod read_file;
+mod write_file;
+
+use crate::plan::{Plan, World};
+use engine::provider::ToolSpec;
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// One tool.
+pub trait Tool {
+    const NAME: &'static str;
+    /// The arguments. Its documentation is the tool's description, its fields' are theirs.
+    type Input: DeserializeOwned + JsonSchema + Send;
+
+    /// What the call would do; nothing has happened yet. The error is for the model.
+    fn plan(input: Self::Input, world: World) -> impl Future<Output = Result<Plan, String>> + Send;
+}
+
+/// A tool in the table.
+struct Entry {
+    name: &'static str,
+    schema: fn() -> Value,
+    plan: fn(Value, World) -> BoxFuture<'static, Result<Plan, String>>,
+}
+
+macro_rules! tools {
+    ($($tool:ty,)*) => {
+        const TOOLS: &[Entry] = &[$(Entry {
+            name: <$tool>::NAME,
+            schema: || schemars::schema_for!(<$tool as Tool>::Input).to_value(),
+            plan: |arguments, world| Box::pin(plan_with::<$tool>(arguments, world)),
+        }),*];
+    };
+}
+
+tools! {
+    read_file::ReadFile,
+    write_file::WriteFile,
+    edit_file::EditFile,
+    execute_command::ExecuteCommand,
+    ask_user_question::AskUserQuestion,
+}
+
+/// What the model is told of the tools.
+pub fn specs() -> Vec<ToolSpec> {
+    TOOLS
+        .iter()
+        .map(|it| {
+            let mut parameters = (it.schema)();
+            let description = match parameters.get("description") {
+                Some(Value::String(text)) => text.clone(),
+                Some(_) | None => String::new(),
+            };
+            if let Value::Object(table) = &mut parameters {
+                for key in ["$schema", "title", "description"] {
+                    table.remove(key);
+                }
+            }
+            ToolSpec { name: it.name.to_owned(), description, parameters }
+        })
+        .collect()
+}
+
+/// Plans a call by its tool's name. The error is for the model.
+pub async fn plan(tool: String, arguments: Value, world: World) -> Result<Plan, String> {
+    match TOOLS.iter().find(|it| it.name == tool) {
+        Some(it) => (it.plan)(arguments, world).await,
+        None => {
+            let names: Vec<&str> = TOOLS.iter().map(|it| it.name).collect();
+            Err(format!("There is no tool {tool}. There are: {}.", names.join(", ")))
+        }
+    }
+}
+
+async fn plan_with<T: Tool>(arguments: Value, world: World) -> Result<Plan, String> {
+    let input = serde_json::from_value::<T::Input>(arguments)
+        .map_err(|error| format!("Bad arguments for {}: {error}. Nothing was done.", T::NAME))?;
+    T::plan(input, world).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bug_003_every_advertised_tool_is_callable() {
+        for spec in specs() {
+            assert!(!spec.description.is_empty(), "{} has no description", spec.name);
+            assert!(TOOLS.iter().any(|it| it.name == spec.name));
+            assert_eq!(spec.parameters["type"], "object", "{}", spec.name);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Writes a whole file.
+
+use super::Tool;
+use crate::apply::{self, Applied, FileChange};
+use crate::files;
+use crate::plan::{Done, Plan, Run, World, text_hash};
+use crate::workspace::FilePath;
+use engine::session::Preview;
+use engine::text::{self, Operation};
+use protocol::acp::ToolKind;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub struct WriteFile;
+
+/// Write a whole file, new or existing. Read an existing file first; prefer edit_file to change it.
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// Path of the file, relative to the project. Missing folders are made.
+    path: String,
+    /// The file's whole text.
+    content: String,
+}
+
+impl Tool for WriteFile {
+    const NAME: &'static str = "write_file";
+    type Input = Input;
+
+    async fn plan(input: Input, world: World) -> Result<Plan, String> {
+        let file = world.workspace.resolve(&input.path)?;
+        if file.real.is_dir() {
+            return Err(format!("{} is a folder.", file.shown));
+        }
+        let live = files::live(&world.documents, &file, world.limits.edit_bytes).await?;
+        let Some(live) = live else {
+            return Ok(plan_change("Write", file, None, input.content));
+        };
+        match world.seen.get(&file.real) {
+            None => return Err(format!("{} exists and was not read yet; read it first.", file.shown)),
+            Some(hash) if *hash != text_hash(&live.text) => {
+                return Err(format!("{} has changed since it was read; read it again first.", file.shown));
+            }
+            Some(_) => {}
+        }
+        let new = text::with_line_endings_of(&live.text, &input.content);
+        if new == live.text {
+            return Err(format!("{} has exactly this text already; nothing to do.", file.shown));
+        }
+        Ok(plan_change("Update", file, Some(live.text), new))
+    }
+}
+
+/// The plan of a change to one file, for every tool that makes one.
+pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: String) -> Plan {
+    let title = format!("{verb} {}", file.shown);
+    let operation = if old.is_some() { Operation::Modify } else { Operation::Create };
+    let hunks = text::hunks(old.as_deref().unwrap_or_default(), &new);
+    let shown = text::shown_hash(&file.real, operation, &hunks);
+    Plan::new(title.clone(), ToolKind::Edit)
+        .writes(&file)
+        .preview(Preview::Diff { path: file.real.clone(), old: old.clone(), new: new.clone() })
+        .shown(shown)
+        .then(move |run| run_change(FileChange { file, old, new }, title, run))
+}
+
+async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done, String> {
+    let label = format!("Undine: {title}");
+    let applied = tokio::select! {
+        biased;
+        applied = apply::apply(&run.world, &change, &label) => applied?,
+        () = run.token.cancelled() => return Ok(Done::Cancelled),
+    };
+    let FileChange { file, old, new } = &change;
+    let before = old.as_deref().unwrap_or_default();
+    let diff = text::unified(before, new, &file.shown, &file.shown, 3, text::DISPLAY_CAP);
+    let what = if old.is_some() { "Changed" } else { "Created" };
+    let counts = format!("+{} -{}", diff.added, diff.removed);
+    let text = match applied {
+        Applied::Moved => return Ok(Done::Moved),
+        Applied::Saved => format!("{what} {} ({counts} lines).", file.shown),
+        Applied::Unsaved => format!(
+            "{what} {} ({counts} lines) in the editor. It is not saved yet, so commands do not see it.",
+            file.shown
+        ),
+    };
+    let shown = Some(diff.text).filter(|it| !it.is_empty());
+    Ok(Done::Success { text, shown, exit_code: None, saw: vec![(file.real.clone(), text_hash(new))] })
+}
