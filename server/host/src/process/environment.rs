@@ -1,0 +1,209 @@
+//! Decides what a command sees of our environment: no secrets, and nothing that waits for a person.
+//!
+//! Pure: variables in, variables out. Spec 5.3.
+
+use std::ffi::OsString;
+
+/// Names of providers' keys that no part in [`SECRET_PARTS`] catches.
+const SECRET_NAMES: &[&str] = &[
+    "ANTHROPIC_KEY",
+    "AZURE_OPENAI_KEY",
+    "CLAUDE_KEY",
+    "COHERE_KEY",
+    "DEEPSEEK_KEY",
+    "GEMINI_KEY",
+    "GROQ_KEY",
+    "KUBECONFIG",
+    "MISTRAL_KEY",
+    "OPENAI_KEY",
+    "OPENROUTER_KEY",
+    "SSH_AUTH_SOCK",
+    "XAI_KEY",
+];
+
+/// Whoever has one of these in a name holds something worth stealing.
+const SECRET_PARTS: &[&str] = &[
+    "API_KEY",
+    "APIKEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "CREDENTIAL",
+    "TOKEN",
+    "WEBHOOK",
+    "DATABASE_URL",
+    "CONNECTION_STRING",
+];
+
+const SECRET_ENDING: &str = "_DSN";
+
+/// These ask for colours whatever `NO_COLOR` says.
+const COLOUR_NAMES: &[&str] = &["FORCE_COLOR", "CLICOLOR_FORCE"];
+
+/// Set for every command: no pager, no colour, no editor and no prompt that nobody could answer.
+const ADDED: &[(&str, &str)] = &[
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("SYSTEMD_PAGER", "cat"),
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    // Empty, not absent: git then looks neither at core.askPass nor at SSH_ASKPASS.
+    ("GIT_ASKPASS", ""),
+    ("SSH_ASKPASS_REQUIRE", "never"),
+    ("GCM_INTERACTIVE", "never"),
+    // A commit without a message fails at once instead of opening an editor.
+    ("GIT_EDITOR", "true"),
+];
+
+/// The environment for a command, from ours: in order, what remains of it and then what is added.
+///
+/// `also_secret` are further exact names, such as those the configuration reads keys from.
+pub fn scrubbed(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+    also_secret: &[&str],
+) -> Vec<(OsString, OsString)> {
+    let mut kept: Vec<(OsString, OsString)> = variables
+        .into_iter()
+        .filter(|(name, _)| {
+            // A name that is not Unicode is judged by what of it is.
+            let name = name.to_string_lossy();
+            !is_secret(&name)
+                && !also_secret.iter().any(|it| it.eq_ignore_ascii_case(&name))
+                && !COLOUR_NAMES.contains(&&*name)
+                && !ADDED.iter().any(|(added, _)| *added == name)
+        })
+        .collect();
+    kept.extend(
+        ADDED
+            .iter()
+            .map(|(name, value)| (OsString::from(name), OsString::from(value))),
+    );
+    kept
+}
+
+/// Whether a variable's name says that its value is a secret. Upper and lower case count alike:
+/// npm writes its token's name in lower case.
+pub fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET_NAMES.contains(&name.as_str())
+        || SECRET_PARTS.iter().any(|part| name.contains(part))
+        || name.ends_with(SECRET_ENDING)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::{ADDED, SECRET_NAMES, SECRET_PARTS, is_secret, scrubbed};
+
+    fn run(variables: &[(&str, &str)]) -> Vec<(String, String)> {
+        scrubbed(
+            variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+            &["MY_LLM"],
+        )
+        .into_iter()
+        .map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
+        .collect()
+    }
+
+    #[test]
+    fn bug_39_secrets_go_and_the_toolchain_stays() {
+        let variables = run(&[
+            ("PATH", "/usr/bin"),
+            ("HOME", "/home/me"),
+            ("CARGO_HOME", "/c"),
+            ("ANTHROPIC_API_KEY", "s"),
+            ("OPENAI_KEY", "s"),
+            ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("GH_TOKEN", "s"),
+            ("npm_config_//registry/:_authToken", "s"),
+            ("PGPASSWORD", "s"),
+            ("SENTRY_DSN", "s"),
+            ("SENTRY_DSN_HELP", "kept: the ending only counts at the end"),
+            ("KUBECONFIG", "s"),
+            ("SSH_AUTH_SOCK", "s"),
+            ("my_llm", "s"),
+            ("KEYBOARD", "us"),
+            ("PAGER", "less"),
+            ("TERM", "xterm-256color"),
+            ("FORCE_COLOR", "3"),
+        ]);
+        let lines: String = variables
+            .iter()
+            .map(|(name, value)| format!("{name}={value}\n"))
+            .collect();
+        expect![[r#"
+            PATH=/usr/bin
+            HOME=/home/me
+            CARGO_HOME=/c
+            SENTRY_DSN_HELP=kept: the ending only counts at the end
+            KEYBOARD=us
+            PAGER=cat
+            GIT_PAGER=cat
+            MANPAGER=cat
+            SYSTEMD_PAGER=cat
+            TERM=dumb
+            NO_COLOR=1
+            GIT_TERMINAL_PROMPT=0
+            GIT_ASKPASS=
+            SSH_ASKPASS_REQUIRE=never
+            GCM_INTERACTIVE=never
+            GIT_EDITOR=true
+        "#]]
+        .assert_eq(&lines);
+    }
+
+    #[test]
+    fn no_name_around_a_secret_part_gets_through() {
+        let seed = 0x5c12b;
+        let mut random = fastrand::Rng::with_seed(seed);
+        for round in 0..5_000 {
+            let mut around = || -> String {
+                (0..random.usize(0..5))
+                    .map(|_| {
+                        if random.bool() {
+                            random.alphanumeric()
+                        } else {
+                            '_'
+                        }
+                    })
+                    .collect()
+            };
+            let (before, after) = (around(), around());
+            let part = random.choice(SECRET_PARTS).unwrap();
+            let part = if random.bool() {
+                part.to_ascii_lowercase()
+            } else {
+                (*part).to_owned()
+            };
+            let name = format!("{before}{part}{after}");
+            assert_eq!(
+                run(&[(&name, "s")]).len(),
+                ADDED.len(),
+                "seed {seed:#x}, round {round}: {name}"
+            );
+        }
+    }
+
+    #[test]
+    fn scrubbing_twice_changes_nothing() {
+        let once = scrubbed(std::env::vars_os(), &[]);
+        assert_eq!(scrubbed(once.clone(), &[]), once);
+    }
+
+    #[test]
+    fn what_is_added_is_no_secret_and_a_listed_name_is_not_caught_already() {
+        assert_eq!(ADDED.iter().filter(|(name, _)| is_secret(name)).count(), 0);
+        let caught: Vec<_> = SECRET_NAMES
+            .iter()
+            .filter(|name| SECRET_PARTS.iter().any(|part| name.contains(part)))
+            .collect();
+        assert_eq!(caught, Vec::<&&str>::new());
+    }
+}

@@ -1,0 +1,149 @@
+//! A small process between the server and each command, which ends the command's whole tree.
+//!
+//! It is our own executable again, with a hidden first argument. Its stdin is one end of a socket
+//! pair, the control channel; its stdout and stderr are the command's. When the other end of the
+//! channel closes (the server ended in whatever way, `kill -9` included) or a byte arrives, it ends
+//! the tree. It is a child subreaper, so that also those who left the process group and lost their
+//! parents stay in its tree.
+//!
+//! A foreground command owns its tree: what it left in the background ends with it.
+//!
+//! The channel is stdin and not descriptor 3 because the server can then start launchers without
+//! running code of its own after a fork, and std takes its fast path (`posix_spawn`).
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[cfg(unix)]
+mod stage;
+#[cfg(unix)]
+mod tree;
+
+/// The hidden first argument. Underscores, so that no subcommand will ever collide with it.
+const FLAG: &str = "__launch";
+
+/// Which executable serves as the launcher.
+#[derive(Debug, Clone)]
+pub struct Launcher {
+    program: PathBuf,
+}
+
+impl Launcher {
+    /// This executable.
+    ///
+    /// On Linux through `/proc`, which is the file we were started from even when an upgrade has
+    /// replaced it since: server and launcher are always of one build.
+    ///
+    /// # Errors
+    /// When the system does not tell where the executable is.
+    pub fn own() -> std::io::Result<Self> {
+        let link = Path::new("/proc/self/exe");
+        let program = if cfg!(target_os = "linux") && link.exists() {
+            link.to_owned()
+        } else {
+            std::env::current_exe()?
+        };
+        Ok(Self { program })
+    }
+
+    /// Another executable whose `main` begins with [`run_if_asked`]; for tests.
+    pub fn at(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+        }
+    }
+
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The launcher's arguments: how long those asked to end may take, and what to start.
+    pub(super) fn arguments(grace: Duration, command: &[&OsStr]) -> Vec<OsString> {
+        let mut arguments = vec![
+            OsString::from(FLAG),
+            OsString::from(grace.as_millis().to_string()),
+        ];
+        arguments.extend(command.iter().map(OsString::from));
+        arguments
+    }
+}
+
+/// Becomes the launcher if the arguments say so, and then never returns.
+///
+/// Must be the first thing in `main`: before a second thread, a runtime or the command line's parser.
+pub fn run_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().as_deref() != Some(OsStr::new(FLAG)) {
+        return;
+    }
+    #[cfg(unix)]
+    {
+        let grace = arguments
+            .next()
+            .and_then(|it| it.to_str()?.parse().ok())
+            .unwrap_or(0);
+        let command: Vec<OsString> = arguments.collect();
+        std::process::exit(stage::launch(Duration::from_millis(grace), &command));
+    }
+    #[cfg(not(unix))]
+    std::process::exit(126);
+}
+
+/// What the launcher says on the control channel: five bytes, a tag and a number in little endian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Report {
+    /// There is a process for the command; its id, which is also its group's.
+    Started(i32),
+    /// The command's own process ended with this code. Its tree may still be ending.
+    Exited(i32),
+    /// The command's own process was killed by this signal.
+    Signalled(i32),
+    /// The process could not become the command, with the system's error number.
+    NotStarted(i32),
+}
+
+impl Report {
+    pub(super) const LEN: usize = 5;
+
+    fn to_bytes(self) -> [u8; Self::LEN] {
+        let (tag, number) = match self {
+            Self::Started(pid) => (b's', pid),
+            Self::Exited(code) => (b'e', code),
+            Self::Signalled(signal) => (b'k', signal),
+            Self::NotStarted(error) => (b'n', error),
+        };
+        let [a, b, c, d] = number.to_le_bytes();
+        [tag, a, b, c, d]
+    }
+
+    /// `None` for bytes no launcher writes.
+    pub(super) fn from_bytes([tag, a, b, c, d]: [u8; Self::LEN]) -> Option<Self> {
+        let number = i32::from_le_bytes([a, b, c, d]);
+        match tag {
+            b's' => Some(Self::Started(number)),
+            b'e' => Some(Self::Exited(number)),
+            b'k' => Some(Self::Signalled(number)),
+            b'n' => Some(Self::NotStarted(number)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+
+    #[test]
+    fn a_report_survives_the_channel() {
+        for report in [
+            Report::Started(77),
+            Report::Exited(-1),
+            Report::Signalled(9),
+            Report::NotStarted(i32::MAX),
+        ] {
+            assert_eq!(Report::from_bytes(report.to_bytes()), Some(report));
+        }
+        assert_eq!(Report::from_bytes([b'x', 0, 0, 0, 0]), None);
+    }
+}

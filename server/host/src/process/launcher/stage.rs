@@ -1,0 +1,255 @@
+//! The launcher's life: prepare, start the command, wait, end the tree, leave.
+//!
+//! One thread and no runtime. Everything it waits for (the channel, a child's end, being told to
+//! end) wakes one `pselect`: the signals are blocked except while it sleeps there, so that none can
+//! fall between looking and sleeping.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use nix::sys::select::{FdSet, pselect};
+use nix::sys::signal::{
+    SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction, sigprocmask,
+};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, getpid, getppid, setsid};
+
+use super::Report;
+use super::tree;
+
+/// How long what was sent KILL may take to be gone. Who has not ended by then cannot be ended by us:
+/// a process of another user, or one inside a hanging kernel call.
+const KILL_WAIT: Duration = Duration::from_secs(2);
+
+/// After KILL, how long to wait for ends before looking for newcomers.
+const KILL_ROUND: Duration = Duration::from_millis(20);
+
+/// Set when somebody sends the launcher itself a signal to end.
+static ASKED_TO_END: AtomicBool = AtomicBool::new(false);
+
+/// Runs the command and returns the launcher's own exit code, which says nothing about the command's.
+pub(super) fn launch(grace: Duration, command: &[OsString]) -> i32 {
+    let Ok(mut control) = prepare() else {
+        return 126;
+    };
+    if is_closed(&control) {
+        return 0;
+    }
+    let shell = match start(command, &control) {
+        Ok(pid) => pid,
+        Err(error) => {
+            report(
+                &mut control,
+                Report::NotStarted(error.raw_os_error().unwrap_or(0)),
+            );
+            return 127;
+        }
+    };
+    // From here on only the command holds the output, so that its end is seen as the end.
+    if let Ok(null) = null() {
+        let _ = dup2_stdout(&null);
+        let _ = dup2_stderr(&null);
+    }
+    let mut children = Children { shell, end: None };
+    loop {
+        children.reap();
+        if children.end.is_some() || ASKED_TO_END.load(Ordering::Relaxed) {
+            break;
+        }
+        if sleep(Some(control.as_fd()), None) {
+            break;
+        }
+    }
+    // The code is known before the tree is gone, and the server need not wait to know it.
+    let early = children.end;
+    if let Some(end) = early {
+        report(&mut control, end);
+    }
+    children.end_all(grace);
+    if let (None, Some(end)) = (early, children.end) {
+        report(&mut control, end);
+    }
+    0
+}
+
+/// Takes the control channel from stdin and makes this process what a launcher is.
+fn prepare() -> io::Result<UnixStream> {
+    // Duplicated with CLOEXEC and above the standard three: no command ever inherits it.
+    let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    dup2_stdin(null()?)?;
+    // A session of its own: no controlling terminal, so nothing can prompt on one, and a terminal's
+    // Ctrl-C for the server is not one for us.
+    let _ = setsid();
+    tree::adopt();
+    catch_signals()?;
+    Ok(control)
+}
+
+fn null() -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open("/dev/null")
+}
+
+fn catch_signals() -> io::Result<()> {
+    extern "C" fn wake(_: libc::c_int) {}
+    extern "C" fn end(_: libc::c_int) {
+        ASKED_TO_END.store(true, Ordering::Relaxed);
+    }
+    let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+    let wake = SigAction::new(
+        SigHandler::Handler(wake),
+        SaFlags::SA_NOCLDSTOP,
+        SigSet::empty(),
+    );
+    let end = SigAction::new(SigHandler::Handler(end), SaFlags::empty(), SigSet::empty());
+    let mut blocked = SigSet::empty();
+    for signal in Signal::iterator() {
+        let action = match signal {
+            Signal::SIGCHLD => wake,
+            Signal::SIGTERM | Signal::SIGINT | Signal::SIGHUP => end,
+            // Writing to a server that is gone must not kill us before the tree is.
+            Signal::SIGPIPE | Signal::SIGKILL | Signal::SIGSTOP => continue,
+            // What the server or its editor ignored would be ignored in every command, for good.
+            _ => default,
+        };
+        if action != default {
+            blocked.add(signal);
+        }
+        // SAFETY: the handlers do nothing but store into an atomic, which is async-signal-safe.
+        let _ = unsafe { sigaction(signal, &action) };
+    }
+    sigprocmask(SigmaskHow::SIG_SETMASK, Some(&blocked), None)?;
+    Ok(())
+}
+
+/// Starts the command as leader of a new group.
+///
+/// The new process itself reports that it is there, before it becomes the command: the first thing
+/// the command does may be to kill the launcher.
+fn start(command: &[OsString], control: &UnixStream) -> io::Result<Pid> {
+    let [program, arguments @ ..] = command else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let launcher = getpid();
+    let channel = control.as_raw_fd();
+    let mut command = Command::new(program);
+    command.args(arguments).process_group(0);
+    // SAFETY: between fork and exec the closure makes a few system calls and allocates nothing. The
+    // channel is open until `launch` returns, which is after the fork.
+    unsafe {
+        command.pre_exec(move || {
+            // Handlers do not outlive the exec, but what is blocked stays so.
+            sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
+            tree::die_with_launcher();
+            // The launcher may have ended before the line above.
+            if getppid() != launcher {
+                return Err(io::Error::from_raw_os_error(libc::ESRCH));
+            }
+            let started = Report::Started(getpid().as_raw()).to_bytes();
+            nix::unistd::write(BorrowedFd::borrow_raw(channel), &started)?;
+            Ok(())
+        });
+    }
+    Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
+}
+
+/// A server that is gone cannot be told: what follows is then to end the tree, and it does.
+fn report(control: &mut UnixStream, report: Report) {
+    let _ = control.write_all(&report.to_bytes());
+}
+
+fn is_closed(control: &UnixStream) -> bool {
+    sleep(Some(control.as_fd()), Some(Duration::ZERO))
+}
+
+/// Sleeps until the channel has something to say, a signal arrives or time is up. True for the
+/// channel: the server asks to stop, or is gone.
+fn sleep(control: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> bool {
+    let mut set = FdSet::new();
+    if let Some(control) = control {
+        set.insert(control);
+    }
+    let timeout =
+        timeout.map(|it| TimeSpec::nanoseconds(i64::try_from(it.as_nanos()).unwrap_or(i64::MAX)));
+    match pselect(None, &mut set, None, None, &timeout, &SigSet::empty()) {
+        Ok(n_ready) => n_ready > 0,
+        // A signal; who slept looks at what it was.
+        Err(_) => false,
+    }
+}
+
+/// The launcher's children: the command's own process and the orphans it adopted.
+struct Children {
+    shell: Pid,
+    /// How the command's own process ended, once it was reaped.
+    end: Option<Report>,
+}
+
+impl Children {
+    /// Takes leave of whoever has ended. True when nobody is left.
+    fn reap(&mut self) -> bool {
+        loop {
+            let (pid, end) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(pid, code)) => (pid, Report::Exited(code)),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, Report::Signalled(signal as i32)),
+                Ok(WaitStatus::StillAlive) => return false,
+                // Stopped or traced ones are not asked for.
+                Ok(_) => continue,
+                Err(nix::errno::Errno::EINTR) => continue,
+                Err(_) => return !tree::has_strays(self.shell),
+            };
+            if pid == self.shell {
+                self.end = Some(end);
+            }
+        }
+    }
+
+    /// Ends everybody: asks with TERM, and after `grace` no longer asks.
+    fn end_all(&mut self, grace: Duration) {
+        if self.reap() {
+            return;
+        }
+        tree::signal(self.unreaped_shell(), Signal::SIGTERM);
+        if self.is_gone_within(grace) {
+            return;
+        }
+        let last = Instant::now() + KILL_WAIT;
+        while Instant::now() < last {
+            // Again and again: somebody may have forked while the list was made.
+            tree::signal(self.unreaped_shell(), Signal::SIGKILL);
+            if self.is_gone_within(KILL_ROUND) {
+                return;
+            }
+        }
+    }
+
+    fn is_gone_within(&mut self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        loop {
+            if self.reap() {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            // A closed channel stays readable, so nothing but children and time is waited for here.
+            sleep(None, Some(left.min(tree::LOOK_AGAIN)));
+        }
+    }
+
+    /// The shell while its process id is certain to be its own.
+    fn unreaped_shell(&self) -> tree::Shell {
+        tree::Shell {
+            pid: self.shell,
+            reaped: self.end.is_some(),
+        }
+    }
+}

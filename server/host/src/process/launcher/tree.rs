@@ -1,0 +1,178 @@
+//! Who belongs to a command, and signals to all of them.
+//!
+//! On Linux everybody the command ever started is a descendant of the launcher, because orphans come
+//! to it. Elsewhere the process group is all there is: who leaves it, gets away.
+
+use nix::unistd::Pid;
+
+#[cfg(not(target_os = "linux"))]
+pub(super) use group::{LOOK_AGAIN, adopt, die_with_launcher, has_strays, signal};
+#[cfg(target_os = "linux")]
+pub(super) use linux::{LOOK_AGAIN, adopt, die_with_launcher, has_strays, signal};
+
+/// The command's own process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shell {
+    pub(super) pid: Pid,
+    /// True once it was waited for: from then on its number may become somebody else's.
+    pub(super) reaped: bool,
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::HashMap;
+    use std::fs;
+    use std::time::Duration;
+
+    use nix::sys::signal::{Signal, kill, killpg};
+    use nix::unistd::{Pid, getpgrp, getpid};
+
+    use super::Shell;
+
+    /// All ends arrive as SIGCHLD, so there is no need to look in between.
+    pub(in super::super) const LOOK_AGAIN: Duration = Duration::MAX;
+
+    /// Makes this process the one that orphans of its tree come to, and keeps descriptors which the
+    /// server inherited from its editor away from commands.
+    pub(in super::super) fn adopt() {
+        let _ = nix::sys::prctl::set_child_subreaper(true);
+        let _ = nix::sys::prctl::set_name(c"undine-launch");
+        // SAFETY: the call takes three numbers and only sets CLOEXEC flags. Kernels before 5.11
+        // refuse it, which leaves things as they were.
+        unsafe {
+            libc::syscall(
+                libc::SYS_close_range,
+                3,
+                libc::c_uint::MAX,
+                libc::CLOSE_RANGE_CLOEXEC,
+            )
+        };
+    }
+
+    /// Called in the child between fork and exec. A second net for the case that the launcher itself
+    /// is killed; the launcher has one thread, so "the parent thread ended" means just that.
+    pub(in super::super) fn die_with_launcher() {
+        let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
+    }
+
+    /// Nobody is hidden: who has no parent is our child.
+    pub(in super::super) fn has_strays(_shell: Pid) -> bool {
+        false
+    }
+
+    /// Sends to the command's group, and then to every descendant by group where it can.
+    ///
+    /// The kernel signals a group at once, so that its members cannot fork themselves out of it. A
+    /// descendant's group is only descendants: groups live within sessions, and the launcher's own
+    /// session began with it. Its own group is the exception, which a descendant can join.
+    pub(in super::super) fn signal(shell: Shell, signal: Signal) {
+        if !shell.reaped {
+            let _ = killpg(shell.pid, signal);
+        }
+        let own_group = getpgrp();
+        let mut signalled = Vec::new();
+        if !shell.reaped {
+            signalled.push(shell.pid);
+        }
+        for process in descendants(getpid()) {
+            if process.group == own_group {
+                let _ = kill(process.pid, signal);
+            } else if !signalled.contains(&process.group) {
+                let _ = killpg(process.group, signal);
+                signalled.push(process.group);
+            }
+        }
+    }
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) struct Process {
+        pub(super) pid: Pid,
+        pub(super) parent: Pid,
+        pub(super) group: Pid,
+    }
+
+    /// All processes below `root`, in no order. Empty without a readable `/proc`.
+    fn descendants(root: Pid) -> Vec<Process> {
+        let mut by_parent: HashMap<Pid, Vec<Process>> = HashMap::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let Some(pid) = name.to_str().and_then(|it| it.parse().ok()) else {
+                continue;
+            };
+            // Gone since the directory was read.
+            let Ok(stat) = fs::read(entry.path().join("stat")) else {
+                continue;
+            };
+            if let Some(process) = parse(Pid::from_raw(pid), &stat) {
+                by_parent.entry(process.parent).or_default().push(process);
+            }
+        }
+        let mut found = by_parent.remove(&root).unwrap_or_default();
+        let mut n_seen = 0;
+        while let Some(process) = found.get(n_seen) {
+            let children = by_parent.remove(&process.pid).unwrap_or_default();
+            found.extend(children);
+            n_seen += 1;
+        }
+        found
+    }
+
+    /// Reads a line of `/proc/PID/stat`: `pid (name) state parent group …`. The name may hold spaces
+    /// and parentheses, and need not be UTF-8. Zombies count: one whose main thread has ended may have
+    /// others that live.
+    pub(super) fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
+        let after_name = stat.iter().rposition(|it| *it == b')')? + 1;
+        let mut fields = std::str::from_utf8(&stat[after_name..])
+            .ok()?
+            .split_ascii_whitespace();
+        let parent = Pid::from_raw(fields.nth(1)?.parse().ok()?);
+        let group = Pid::from_raw(fields.next()?.parse().ok()?);
+        Some(Process { pid, parent, group })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::{Pid, Process, parse};
+
+        #[test]
+        fn a_process_named_like_a_stat_line_is_read_right() {
+            let pid = Pid::from_raw(42);
+            let expected = Process {
+                pid,
+                parent: Pid::from_raw(7),
+                group: Pid::from_raw(40),
+            };
+            assert_eq!(parse(pid, b"42 (a) Z 1 (1) S 7 40 40 0 -1"), Some(expected));
+            assert_eq!(parse(pid, b"42 (\xff) S 7 40 40 0 -1"), Some(expected));
+            assert_eq!(parse(pid, b"42 (sh) Z 7 40 40 0 -1"), Some(expected));
+            assert_eq!(parse(pid, b""), None);
+        }
+    }
+}
+
+/// The plain fallback: the command's process group.
+#[cfg(not(target_os = "linux"))]
+mod group {
+    use std::time::Duration;
+
+    use nix::sys::signal::{Signal, killpg};
+    use nix::unistd::Pid;
+
+    use super::Shell;
+
+    /// Orphans are not our children here, so nothing tells of their end.
+    pub(in super::super) const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+    pub(in super::super) fn adopt() {}
+
+    pub(in super::super) fn die_with_launcher() {}
+
+    /// Whether the group still has members. Its number cannot be given away while it has.
+    pub(in super::super) fn has_strays(shell: Pid) -> bool {
+        killpg(shell, None).is_ok()
+    }
+
+    pub(in super::super) fn signal(shell: Shell, signal: Signal) {
+        let _ = killpg(shell.pid, signal);
+    }
+}

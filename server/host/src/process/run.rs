@@ -1,0 +1,215 @@
+//! One command from its start to the end of its tree, seen from the server.
+
+use std::ffi::OsStr;
+use std::io;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::process::capture::{Capture, Decoder};
+use crate::process::children::Place;
+use crate::process::control::Control;
+use crate::process::launcher::{Launcher, Report};
+use crate::process::output::{Ends, Output};
+use crate::process::{Command, End, Outcome, RunError};
+
+/// On top of the grace, how long the launcher may take to end a tree. It gives up by itself a little
+/// sooner; this is for one that is stuck or stopped.
+const LAUNCHER_WAIT: Duration = Duration::from_secs(3);
+
+/// How long to read on when all is over but somebody still holds the pipe: a process which could not
+/// be killed, or one that was handed the descriptor.
+const DRAIN_WAIT: Duration = Duration::from_millis(200);
+
+/// Runs a command in the foreground and returns when it and all it started are gone.
+///
+/// What the command leaves running (`server &`) is ended with it: a foreground command owns its tree.
+/// Its stdin is empty, it has no terminal; stdout and stderr are one stream.
+///
+/// `on_output` gets the text as it arrives, decoded but with its escape sequences, and without bound:
+/// who shows it, bounds it. It must not block. The result's text is bounded and clean.
+///
+/// Dropping the future ends the command too, but without waiting for it.
+///
+/// # Errors
+/// If the command did not run at all. A command that fails, is killed or is cancelled is an
+/// [`Outcome`].
+pub async fn run(
+    command: Command,
+    place: Place,
+    token: CancellationToken,
+    mut on_output: impl FnMut(&str) + Send,
+) -> Result<Outcome, RunError> {
+    let mut run = Running::new(command.limits.n_output);
+    if token.is_cancelled() || place.is_stopping() {
+        return Ok(run.outcome(End::Cancelled, Duration::ZERO));
+    }
+    if !command.folder.is_dir() {
+        return Err(RunError::NoFolder(command.folder));
+    }
+    let (mut control, channel) = Control::open().map_err(RunError::NotStarted)?;
+    let (mut output, ends) = Output::open().map_err(RunError::NotStarted)?;
+    let started = Instant::now();
+    let mut launcher =
+        start(place.launcher(), &command, channel, ends).map_err(RunError::NotStarted)?;
+
+    let mut is_channel_open = true;
+    let mut is_output_open = true;
+    let mut buffer = vec![0; 32 * 1024];
+    loop {
+        let alarm = match run.end {
+            None => started + command.limits.timeout,
+            Some((_, at)) => at + command.limits.grace + LAUNCHER_WAIT,
+        };
+        let is_running = run.end.is_none();
+        let news = tokio::select! {
+            // In this order: output without end must not keep a cancel waiting.
+            biased;
+            () = token.cancelled(), if is_running => News::Stop(End::Cancelled),
+            () = place.stopping(), if is_running => News::Stop(End::Cancelled),
+            () = sleep_until(alarm) => if is_running { News::Stop(End::TimedOut) } else { News::Stuck },
+            report = control.report(), if is_channel_open => News::Report(report),
+            _ = launcher.wait() => break,
+            n_read = output.read(&mut buffer), if is_output_open => News::Output(n_read.unwrap_or(0)),
+        };
+        match news {
+            News::Stop(end) => {
+                control.stop();
+                run.over(end);
+            }
+            News::Stuck => {
+                // Its end takes the shell along.
+                let _ = launcher.start_kill();
+                let _ = timeout(DRAIN_WAIT, launcher.wait()).await;
+                break;
+            }
+            News::Report(None) => is_channel_open = false,
+            News::Report(Some(report)) => run.hear(report)?,
+            News::Output(0) => is_output_open = false,
+            News::Output(n_read) => run.take(&buffer[..n_read], &mut on_output),
+        }
+    }
+
+    // The launcher is gone. What it last said may be unread yet.
+    while is_channel_open {
+        match timeout(DRAIN_WAIT, control.report()).await {
+            Ok(Some(report)) => run.hear(report)?,
+            Ok(None) | Err(_) => is_channel_open = false,
+        }
+    }
+    if let Some(shell) = run.shell {
+        // It did not say how the command ended: the command, or somebody else, killed the launcher.
+        // The shell died with it; the rest of the group is ended here.
+        let _ = killpg(shell, Signal::SIGKILL);
+        run.over(End::Signalled(Signal::SIGKILL as i32));
+    }
+    let drain = async {
+        // After the end of the stream it says so once more.
+        while let Ok(n_read @ 1..) = output.read(&mut buffer).await {
+            run.take(&buffer[..n_read], &mut on_output);
+        }
+    };
+    let _ = timeout(DRAIN_WAIT, drain).await;
+    std::mem::take(&mut run.decoder).finish(&mut on_output);
+
+    match run.end {
+        Some((end, at)) => Ok(run.outcome(end, at - started)),
+        None => Err(RunError::NotStarted(io::Error::other(
+            "its launcher ended before it began",
+        ))),
+    }
+}
+
+/// What one turn of the loop is about.
+enum News {
+    Stop(End),
+    /// The launcher takes longer over ending the tree than it should.
+    Stuck,
+    Report(Option<Report>),
+    Output(usize),
+}
+
+/// What is known of the command so far.
+struct Running {
+    capture: Capture,
+    decoder: Decoder,
+    /// The shell's process and group, while nobody has waited for it: its number is its own.
+    shell: Option<Pid>,
+    end: Option<(End, Instant)>,
+}
+
+impl Running {
+    fn new(n_output: usize) -> Self {
+        Self {
+            capture: Capture::new(n_output),
+            decoder: Decoder::default(),
+            shell: None,
+            end: None,
+        }
+    }
+
+    fn hear(&mut self, report: Report) -> Result<(), RunError> {
+        match report {
+            Report::Started(pid) => self.shell = Some(Pid::from_raw(pid)),
+            Report::Exited(code) => {
+                self.shell = None;
+                self.over(End::Exited(code));
+            }
+            Report::Signalled(signal) => {
+                self.shell = None;
+                self.over(End::Signalled(signal));
+            }
+            Report::NotStarted(error) => {
+                return Err(RunError::NotStarted(io::Error::from_raw_os_error(error)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What happened first counts: an exit that follows our stop is the stop's doing.
+    fn over(&mut self, end: End) {
+        self.end.get_or_insert((end, Instant::now()));
+    }
+
+    fn take(&mut self, chunk: &[u8], on_output: &mut (impl FnMut(&str) + Send)) {
+        self.capture.push(chunk);
+        self.decoder.push(chunk, on_output);
+    }
+
+    fn outcome(self, end: End, duration: Duration) -> Outcome {
+        Outcome {
+            output: self.capture.finish(),
+            end,
+            duration,
+        }
+    }
+}
+
+fn start(
+    launcher: &Launcher,
+    command: &Command,
+    channel: std::process::Stdio,
+    ends: Ends,
+) -> io::Result<tokio::process::Child> {
+    let shell = ["/bin/sh", "-c", &command.line].map(OsStr::new);
+    tokio::process::Command::new(launcher.program())
+        // The name in process lists; the program's own path may be one below /proc.
+        .arg0("undine")
+        .args(Launcher::arguments(command.limits.grace, &shell))
+        .current_dir(&command.folder)
+        .env_clear()
+        .envs(
+            command
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        )
+        .stdin(channel)
+        .stdout(ends.stdout)
+        .stderr(ends.stderr)
+        .spawn()
+    // The command, and with it our copies of the ends, is dropped here.
+}
