@@ -1,1 +1,3 @@
 //! Does what the engine decides.
+
+pub mod lsp;
