@@ -9,3 +9,4 @@ pub mod context;
 pub mod policy;
 pub mod provider;
 pub mod session;
+pub mod text;

@@ -4,7 +4,8 @@
 //! clone of the map behind an `Arc`.
 
 use crate::workspace;
-use engine::text::{Encoding, apply_change};
+use engine::text::Encoding;
+use engine::text::position::apply_change;
 use protocol::lsp;
 use ropey::Rope;
 use std::collections::HashMap;

@@ -1,3 +1,19 @@
-//! Does what the engine decides.
+//! Does what the engine decides, and nothing else.
+//!
+//! Layers, each using those above it only: the outside world behind small APIs; the world in our
+//! terms; the tools; the loop. `tests/tidy.rs` holds them apart.
 
 pub mod process;
+pub mod store;
+pub mod tasks;
+pub mod workspace;
+
+pub mod apply;
+pub mod documents;
+pub mod event;
+pub mod files;
+pub mod plan;
+
+pub mod tools;
+
+pub mod lsp;

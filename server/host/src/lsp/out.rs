@@ -1,0 +1,497 @@
+//! Everything that goes to the editor, in the order it was said.
+//!
+//! [`Out`] is called synchronously and never blocks on the editor. A writer thread owns stdout, takes
+//! whatever is ready and writes it at once, so a burst costs few system calls and a lone message waits
+//! for nothing. There is no timer.
+//!
+//! Only streamed text is ever merged, and only while the editor is behind: a [`Chunk`] that finds more
+//! than [`BEHIND`] bytes waiting, the last of them a chunk of its session and kind, becomes part of
+//! it. So a slow editor gets fewer and longer notifications whose text, joined, is the same.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio_util::sync::CancellationToken;
+use tower_lsp_server::jsonrpc::{Error, Id};
+
+use super::{ErrorCode, error, stdio};
+
+/// A handle to the editor's end. Cheap to clone; the writer thread ends with the last one, after it has
+/// written what they queued.
+#[derive(Clone)]
+pub struct Out(Arc<Owner>);
+
+/// A piece of streamed text.
+#[derive(Debug, Clone, Copy)]
+pub struct Chunk<'a> {
+    /// ACP's session id.
+    pub session: &'a Arc<str>,
+    /// Whose text it is.
+    pub kind: ChunkKind,
+    /// Any text; where it is cut means nothing.
+    pub text: &'a str,
+}
+
+/// Whose text a chunk is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkKind {
+    /// The answer: ACP's `agent_message_chunk`.
+    Agent,
+    /// The model's thinking: ACP's `agent_thought_chunk`.
+    Thought,
+}
+
+/// Above this many unwritten bytes [`Out::room`] waits.
+pub const HIGH_WATER: usize = 1024 * 1024;
+
+/// Above this many unwritten bytes the editor counts as behind, and chunks are merged. One write's worth:
+/// a writer that keeps up never has more than that in front of it.
+pub const BEHIND: usize = WRITE;
+
+/// The most that is written at once; what a pipe holds by default.
+const WRITE: usize = 64 * 1024;
+
+impl Out {
+    /// Writes to the process's stdout. Call it once.
+    pub fn stdout() -> io::Result<Out> {
+        Out::to(stdio::Stdout::open()?)
+    }
+
+    /// Writes to `sink`, from a thread of its own. Fails if there can be no thread.
+    pub fn to(sink: impl Write + Send + 'static) -> io::Result<Out> {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            filled: Condvar::new(),
+            emptied: Condvar::new(),
+            room: Notify::new(),
+            gone: CancellationToken::new(),
+        });
+        let own = Arc::clone(&shared);
+        std::thread::Builder::new()
+            .name("lsp-writer".into())
+            .spawn(move || own.write_to(sink))?;
+        Ok(Out(Arc::new(Owner(shared))))
+    }
+
+    /// Sends a notification. Params that cannot be JSON (a map whose keys are no strings) are a fault of
+    /// ours: it is logged and nothing is sent.
+    pub fn notify(&self, method: &str, params: &impl Serialize) {
+        #[derive(Serialize)]
+        struct Notification<'a, P> {
+            jsonrpc: &'a str,
+            method: &'a str,
+            params: &'a P,
+        }
+        self.send(
+            method,
+            None,
+            &Notification {
+                jsonrpc: "2.0",
+                method,
+                params,
+            },
+        );
+    }
+
+    /// Sends a request. The answer, if one comes, is given to `Front::answer` under the same `id`, which
+    /// must not be in use.
+    pub fn request(&self, id: i64, method: &str, params: &impl Serialize) {
+        #[derive(Serialize)]
+        struct Request<'a, P> {
+            jsonrpc: &'a str,
+            id: i64,
+            method: &'a str,
+            params: &'a P,
+        }
+        self.send(
+            method,
+            None,
+            &Request {
+                jsonrpc: "2.0",
+                id,
+                method,
+                params,
+            },
+        );
+    }
+
+    /// Answers a request of the editor. Handlers need not: what they return is sent by the pump.
+    pub fn reply(&self, id: &Id, result: Result<&impl Serialize, &Error>) {
+        self.reply_holding(id, result, None);
+    }
+
+    /// As [`Out::reply`]; `held` is given back when the reply has been written, or never will be.
+    pub(super) fn reply_holding(
+        &self,
+        id: &Id,
+        result: Result<&impl Serialize, &Error>,
+        held: Option<OwnedSemaphorePermit>,
+    ) {
+        #[derive(Serialize)]
+        struct Done<'a> {
+            jsonrpc: &'a str,
+            id: &'a Id,
+            result: &'a RawValue,
+        }
+        #[derive(Serialize)]
+        struct Failed<'a> {
+            jsonrpc: &'a str,
+            id: &'a Id,
+            error: &'a Error,
+        }
+        let failed = |error: &Error, held| {
+            self.send(
+                "a reply",
+                held,
+                &Failed {
+                    jsonrpc: "2.0",
+                    id,
+                    error,
+                },
+            );
+        };
+        match result.map(serde_json::value::to_raw_value) {
+            Ok(Ok(result)) => self.send(
+                "a reply",
+                held,
+                &Done {
+                    jsonrpc: "2.0",
+                    id,
+                    result: &result,
+                },
+            ),
+            Ok(Err(fault)) => {
+                let what = format!("the result of this request is no JSON: {fault}");
+                failed(&error(ErrorCode::InternalError, what), held);
+            }
+            Err(error) => failed(error, held),
+        }
+    }
+
+    /// Sends a piece of streamed text as one `session/update`, or as part of the one before it if the
+    /// editor is behind. Empty text sends nothing.
+    pub fn chunk(&self, chunk: Chunk<'_>) {
+        if chunk.text.is_empty() {
+            return;
+        }
+        let mut queue = self.0.0.lock();
+        if queue.gone {
+            return;
+        }
+        let behind = queue.unwritten() > BEHIND;
+        if !(behind && queue.open.as_ref().is_some_and(|it| it.takes(&chunk))) {
+            queue.close();
+            queue.open_for(&chunk);
+        }
+        write_escaped(&mut queue.text, chunk.text);
+        self.0.0.wake(queue);
+    }
+
+    /// Resolves when less than [`HIGH_WATER`] is unwritten, or when the editor is gone. Whoever produces a
+    /// stream awaits it before each piece: so an editor that does not read stops the stream, not the
+    /// memory.
+    pub async fn room(&self) {
+        loop {
+            let mut freed = std::pin::pin!(self.0.0.room.notified());
+            // Registered before the look at the queue, so that no wake-up falls between the two.
+            freed.as_mut().enable();
+            {
+                let mut queue = self.0.0.lock();
+                if queue.gone || queue.unwritten() < HIGH_WATER {
+                    return;
+                }
+                queue.wanted = true;
+            }
+            freed.await;
+        }
+    }
+
+    /// Blocks until all is written. False if that takes longer than `timeout` or the editor is gone. For
+    /// the end of the process.
+    pub fn flush(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        let mut queue = self.0.0.lock();
+        loop {
+            if queue.gone {
+                return false;
+            }
+            if queue.unwritten() == 0 {
+                return true;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            (queue, _) = self
+                .0
+                .0
+                .emptied
+                .wait_timeout(queue, left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Resolves when the editor has closed its end (EPIPE). From then on everything is thrown away.
+    pub async fn gone(&self) {
+        self.0.0.gone.cancelled().await;
+    }
+
+    /// How many bytes wait to be written.
+    pub fn unwritten(&self) -> usize {
+        self.0.0.lock().unwritten()
+    }
+
+    fn send(&self, what: &str, held: Option<OwnedSemaphorePermit>, message: &impl Serialize) {
+        let body = match serde_json::to_vec(message) {
+            Ok(body) => body,
+            Err(fault) => {
+                tracing::error!(what, %fault, "not sent, because it is no JSON");
+                return;
+            }
+        };
+        let mut queue = self.0.0.lock();
+        if queue.gone {
+            return;
+        }
+        queue.close();
+        frame(&mut queue.bytes, &body, b"");
+        if let Some(held) = held {
+            let end = queue.bytes.len();
+            queue.held.push((end, held));
+        }
+        self.0.0.wake(queue);
+    }
+}
+
+/// Ends the writer when the last [`Out`] goes.
+struct Owner(Arc<Shared>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.lock().closed = true;
+        self.0.filled.notify_one();
+    }
+}
+
+struct Shared {
+    /// A lock, because a chunk is merged in place into what is already queued, which a channel's sender
+    /// cannot reach, and because the loop must be able to queue without ever waiting for the editor. It
+    /// is held for copying one message and never across a call that blocks.
+    queue: Mutex<Queue>,
+    /// For the writer: there is something to write, or nothing ever again.
+    filled: Condvar,
+    /// For [`Out::flush`]: there is nothing left.
+    emptied: Condvar,
+    /// For [`Out::room`].
+    room: Notify,
+    gone: CancellationToken,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// Whole messages, framed.
+    bytes: Vec<u8>,
+    /// What to give back when `bytes` has been written up to there.
+    held: Vec<(usize, OwnedSemaphorePermit)>,
+    /// The chunk behind `bytes` that may still grow, and its notification so far: `text` ends within the
+    /// JSON string that is the chunk's text.
+    open: Option<OpenChunk>,
+    text: Vec<u8>,
+    /// What the writer has taken and not yet written.
+    taken: usize,
+    /// The writer sleeps and must be woken.
+    idle: bool,
+    /// Somebody waits for room.
+    wanted: bool,
+    closed: bool,
+    gone: bool,
+}
+
+struct OpenChunk {
+    session: Arc<str>,
+    kind: ChunkKind,
+}
+
+impl OpenChunk {
+    fn takes(&self, chunk: &Chunk<'_>) -> bool {
+        self.kind == chunk.kind && self.session == *chunk.session
+    }
+}
+
+impl Queue {
+    fn unwritten(&self) -> usize {
+        self.taken + self.bytes.len() + self.text.len()
+    }
+
+    fn open_for(&mut self, chunk: &Chunk<'_>) {
+        let kind = match chunk.kind {
+            ChunkKind::Agent => "agent_message_chunk",
+            ChunkKind::Thought => "agent_thought_chunk",
+        };
+        let text = &mut self.text;
+        text.extend_from_slice(
+            br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":""#,
+        );
+        write_escaped(text, chunk.session);
+        text.extend_from_slice(br#"","update":{"sessionUpdate":""#);
+        text.extend_from_slice(kind.as_bytes());
+        text.extend_from_slice(br#"","content":{"type":"text","text":""#);
+        self.open = Some(OpenChunk {
+            session: Arc::clone(chunk.session),
+            kind: chunk.kind,
+        });
+    }
+
+    /// Ends the chunk that may still grow: something else comes behind it, or it is written.
+    fn close(&mut self) {
+        if self.open.take().is_some() {
+            frame(&mut self.bytes, &self.text, br#""}}}}"#);
+            self.text.clear();
+        }
+    }
+}
+
+impl Shared {
+    /// The state behind the lock is whole after every statement, so a panic elsewhere is no reason to
+    /// stop talking.
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the writer if it sleeps. While it works it looks again by itself.
+    fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
+        let idle = std::mem::take(&mut queue.idle);
+        drop(queue);
+        if idle {
+            self.filled.notify_one();
+        }
+    }
+
+    /// The writer thread.
+    fn write_to(&self, mut sink: impl Write) {
+        let mut batch = Batch::default();
+        while self.take(&mut batch) {
+            let written = self.write(&batch.bytes, &mut batch.held, &mut sink);
+            if let Err(error) = written {
+                tracing::info!(%error, "the editor does not read any more");
+                let mut queue = self.lock();
+                *queue = Queue {
+                    gone: true,
+                    ..Queue::default()
+                };
+                drop(queue);
+                self.gone.cancel();
+                self.emptied.notify_all();
+                self.room.notify_waiters();
+                return;
+            }
+        }
+    }
+
+    /// Waits for something to write and takes all of it. False if nothing will come any more.
+    fn take(&self, batch: &mut Batch) -> bool {
+        /// A buffer that one big message has blown up is given back.
+        const KEPT: usize = 4 * WRITE;
+        batch.bytes.clear();
+        batch.bytes.shrink_to(KEPT);
+        batch.held.clear();
+        let mut queue = self.lock();
+        while queue.bytes.is_empty() && queue.open.is_none() {
+            if queue.closed {
+                return false;
+            }
+            queue.idle = true;
+            queue = self
+                .filled
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.idle = false;
+        queue.close();
+        queue.text.shrink_to(KEPT);
+        std::mem::swap(&mut queue.bytes, &mut batch.bytes);
+        std::mem::swap(&mut queue.held, &mut batch.held);
+        queue.taken = batch.bytes.len();
+        true
+    }
+
+    fn write(
+        &self,
+        bytes: &[u8],
+        held: &mut Vec<(usize, OwnedSemaphorePermit)>,
+        sink: &mut impl Write,
+    ) -> io::Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match sink.write(&bytes[done..bytes.len().min(done + WRITE)]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => done += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            if done == bytes.len() {
+                sink.flush()?;
+            }
+            let given_back = held.partition_point(|(end, _)| *end <= done);
+            held.drain(..given_back);
+            let mut queue = self.lock();
+            queue.taken = bytes.len() - done;
+            let unwritten = queue.unwritten();
+            let freed = queue.wanted && unwritten < HIGH_WATER;
+            if freed {
+                queue.wanted = false;
+            }
+            drop(queue);
+            if freed {
+                self.room.notify_waiters();
+            }
+            if unwritten == 0 {
+                self.emptied.notify_all();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the writer has in hand.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    held: Vec<(usize, OwnedSemaphorePermit)>,
+}
+
+/// Appends one message, given in two parts.
+fn frame(to: &mut Vec<u8>, start: &[u8], end: &[u8]) {
+    // Writing to a Vec cannot fail.
+    let _ = write!(to, "Content-Length: {}\r\n\r\n", start.len() + end.len());
+    to.extend_from_slice(start);
+    to.extend_from_slice(end);
+}
+
+/// Appends `text` as it stands within a JSON string, without the quotes (RFC 8259, 7).
+fn write_escaped(to: &mut Vec<u8>, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut kept = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let short = match byte {
+            b'"' | b'\\' => byte,
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0..0x20 => b'u',
+            _ => continue,
+        };
+        to.extend_from_slice(&text.as_bytes()[kept..at]);
+        to.extend_from_slice(&[b'\\', short]);
+        if short == b'u' {
+            let (high, low) = (usize::from(byte >> 4), usize::from(byte & 0xF));
+            to.extend_from_slice(&[b'0', b'0', HEX[high], HEX[low]]);
+        }
+        kept = at + 1;
+    }
+    to.extend_from_slice(&text.as_bytes()[kept..]);
+}

@@ -1,0 +1,4 @@
+//! What the product promises, one module a promise.
+
+mod process;
+mod pump;

