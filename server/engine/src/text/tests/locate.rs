@@ -191,6 +191,13 @@ fn searching_for_the_nearest_text_is_bounded() {
     ));
 }
 
+#[test]
+fn many_places_on_one_long_line_are_replaced_in_about_linear_time() {
+    let text = "item, ".repeat(100_000);
+    let changes = replace(&text, "item", "thing", true).unwrap();
+    assert!(changes.apply(&text).unwrap() == "thing, ".repeat(100_000));
+}
+
 /// Those that overlap as well.
 fn occurrences(text: &str, target: &str) -> usize {
     let at_each = text.char_indices().map(|(at, _)| &text[at..]);
