@@ -313,6 +313,27 @@ fn a_call_cut_by_the_token_limit_never_leaves() {
 }
 
 #[test]
+fn a_call_begun_after_the_finish_reason_needs_the_end_marker() {
+    let script = r#"
+        finish: stop
+        call: {"index":0,"id":"a","function":{"name":"now","arguments":""}}
+        "#;
+    check(
+        script,
+        expect![[r#"
+            Ended(EndTurn)
+        "#]],
+    );
+    check(
+        &format!("{script}\n[DONE]"),
+        expect![[r#"
+            Call(ToolCall { id: "a", name: "now", arguments: "" })
+            Ended(ToolCalls)
+        "#]],
+    );
+}
+
+#[test]
 fn a_done_without_a_finish_reason_or_a_blank_line_is_an_end() {
     check_body(
         ": PROCESSING\r\n\r\nevent: ping\r\ndata: ping\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\r\n\r\ndata: [DONE]",
