@@ -210,6 +210,21 @@ fn ids_and_names_that_are_repeated_or_change_do_not_split_a_call() {
 }
 
 #[test]
+fn a_brace_in_a_text_does_not_end_a_call() {
+    check(
+        r#"
+        call: {"index":0,"id":"a","function":{"name":"read","arguments":"{\"n\":\"\\\"}"}}
+        call: {"index":0,"id":"a","function":{"name":"read","arguments":"\"}"}}
+        finish: tool_calls
+        "#,
+        expect![[r#"
+            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":\"\\\"}\"}" })
+            Ended(ToolCalls)
+        "#]],
+    );
+}
+
+#[test]
 fn two_calls_with_one_id_get_two() {
     check(
         r#"
@@ -472,6 +487,13 @@ fn a_whole_completion_is_understood_too() {
             Raw(Object {"reasoning_content": String("Hm")})
             Usage(Usage { input: 3, cached: 0, output: 2, reasoning: 0 })
             Ended(ToolCalls)
+        "#]],
+    );
+    check_body(
+        "\u{feff}\n{\"choices\":[{\"message\":{\"content\":\"Hi\"}}]}",
+        expect![[r#"
+            Text("Hi")
+            Ended(EndTurn)
         "#]],
     );
     check_body(
