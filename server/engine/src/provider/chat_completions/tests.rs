@@ -225,17 +225,19 @@ fn a_brace_in_a_text_does_not_end_a_call() {
 }
 
 #[test]
-fn two_calls_with_one_id_get_two() {
+fn calls_with_one_id_get_one_each() {
     check(
         r#"
         call: {"index":0,"id":"x","function":{"name":"read","arguments":"{\"n\":1}"}}
         call: {"index":1,"id":"x","function":{"name":"read","arguments":"{\"n\":"}}
         call: {"index":1,"id":"x","function":{"arguments":"2}"}}
+        call: {"index":2,"id":"x","function":{"name":"read","arguments":"{\"n\":2}"}}
         finish: tool_calls
         "#,
         expect![[r#"
             Call(ToolCall { id: "x", name: "read", arguments: "{\"n\":1}" })
             Call(ToolCall { id: "call_1", name: "read", arguments: "{\"n\":2}" })
+            Call(ToolCall { id: "call_2", name: "read", arguments: "{\"n\":2}" })
             Ended(ToolCalls)
         "#]],
     );
