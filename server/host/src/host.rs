@@ -10,8 +10,10 @@ pub mod workspace;
 
 pub mod apply;
 pub mod documents;
+pub mod endpoint;
 pub mod event;
 pub mod files;
+pub mod model;
 pub mod plan;
 
 pub mod tools;
