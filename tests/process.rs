@@ -225,11 +225,10 @@ fn who_ignores_being_asked_is_killed() {
 
 #[test]
 fn who_listens_may_clean_up_first() {
-    let witness = Witness::new();
-    let mut command = command(
-        witness.path(),
-        "trap 'echo tidy; exit 3' TERM; echo ready; sleep 300 & wait",
-    );
+    // The child speaks, not the shell: until its exec a child still has the shell's trap, and would
+    // swallow the signal.
+    let line = "trap 'echo tidy; exit 3' TERM; sh -c 'echo ready; exec sleep 300' & wait";
+    let mut command = command(Path::new("/"), line);
     command.limits.grace = FOR_EVER;
     let (outcome, _) = cancel_when_it_speaks(command);
     assert_eq!(

@@ -4,6 +4,7 @@
 //! end) wakes one `pselect`: the signals are blocked except while it sleeps there, so that none can
 //! fall between looking and sleeping.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -213,40 +214,26 @@ impl Children {
 
     /// Ends everybody: asks with TERM, and after `grace` no longer asks.
     fn end_all(&mut self, grace: Duration) {
-        if self.reap() {
-            return;
-        }
-        tree::signal(self.unreaped_shell(), Signal::SIGTERM);
-        if self.is_gone_within(grace) {
-            return;
-        }
-        let last = Instant::now() + KILL_WAIT;
-        while Instant::now() < last {
+        let mut asked = HashSet::new();
+        let patient_until = Instant::now() + grace;
+        while !self.reap() {
+            let now = Instant::now();
             // Again and again: somebody may have forked while the list was made.
-            tree::signal(self.unreaped_shell(), Signal::SIGKILL);
-            if self.is_gone_within(KILL_ROUND) {
+            let wait = if now < patient_until {
+                tree::ask(self.shell(), &mut asked);
+                patient_until - now
+            } else if now < patient_until + KILL_WAIT {
+                tree::kill(self.shell());
+                KILL_ROUND
+            } else {
                 return;
-            }
+            };
+            // A closed channel stays readable, so only children and time are waited for here.
+            sleep(None, Some(wait.min(tree::LOOK_AGAIN)));
         }
     }
 
-    fn is_gone_within(&mut self, time: Duration) -> bool {
-        let until = Instant::now() + time;
-        loop {
-            if self.reap() {
-                return true;
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            // A closed channel stays readable, so nothing but children and time is waited for here.
-            sleep(None, Some(left.min(tree::LOOK_AGAIN)));
-        }
-    }
-
-    /// The shell while its process id is certain to be its own.
-    fn unreaped_shell(&self) -> tree::Shell {
+    fn shell(&self) -> tree::Shell {
         tree::Shell {
             pid: self.shell,
             reaped: self.end.is_some(),
