@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -21,14 +21,14 @@ use nix::sys::signal::{
 };
 use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, getpid, getppid, setsid};
+use nix::unistd::{Pid, dup2_stdin, getpid, getppid, setsid};
 
 use super::Report;
 use super::tree;
 
 /// How long what was sent KILL may take to be gone. Who has not ended by then cannot be ended by us:
 /// a process of another user, or one inside a hanging kernel call.
-const KILL_WAIT: Duration = Duration::from_secs(2);
+const KILL_WAIT: Duration = Duration::from_secs(1);
 
 /// After KILL, how long to wait for ends before looking for newcomers.
 const KILL_ROUND: Duration = Duration::from_millis(20);
@@ -54,11 +54,6 @@ pub(super) fn launch(grace: Duration, command: &[OsString]) -> i32 {
             return 127;
         }
     };
-    // From here on only the command holds the output, so that its end is seen as the end.
-    if let Ok(null) = null() {
-        let _ = dup2_stdout(&null);
-        let _ = dup2_stderr(&null);
-    }
     let mut children = Children { shell, end: None };
     loop {
         children.reap();
@@ -85,17 +80,13 @@ pub(super) fn launch(grace: Duration, command: &[OsString]) -> i32 {
 fn prepare() -> io::Result<UnixStream> {
     // Duplicated with CLOEXEC and above the standard three: no command ever inherits it.
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    dup2_stdin(null()?)?;
+    dup2_stdin(File::open("/dev/null")?)?;
     // A session of its own: no controlling terminal, so nothing can prompt on one, and a terminal's
     // Ctrl-C for the server is not one for us.
     let _ = setsid();
     tree::adopt();
     catch_signals()?;
     Ok(control)
-}
-
-fn null() -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open("/dev/null")
 }
 
 fn catch_signals() -> io::Result<()> {
