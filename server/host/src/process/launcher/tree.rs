@@ -192,12 +192,19 @@ mod group {
 
     /// Sends TERM to the group, once.
     pub(in super::super) fn ask(shell: Shell, asked: &mut HashSet<Pid>) {
-        if asked.insert(shell.pid) {
+        if asked.insert(shell.pid) && is_ours(shell) {
             let _ = killpg(shell.pid, Signal::SIGTERM);
         }
     }
 
     pub(in super::super) fn kill(shell: Shell) {
-        let _ = killpg(shell.pid, Signal::SIGKILL);
+        if is_ours(shell) {
+            let _ = killpg(shell.pid, Signal::SIGKILL);
+        }
+    }
+
+    /// Whether the number is certain to be the command's group still.
+    fn is_ours(shell: Shell) -> bool {
+        !shell.reaped || has_strays(shell.pid)
     }
 }
