@@ -26,22 +26,54 @@ struct Known {
 }
 
 const fn known(name: &'static str, base_url: &'static str, keys: &'static [&'static str]) -> Known {
-    Known { name, base_url, keys }
+    Known {
+        name,
+        base_url,
+        keys,
+    }
 }
 
 /// Those that speak Chat Completions.
 const KNOWN: &[Known] = &[
     known("openai", "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
     known("groq", "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
-    known("openrouter", "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"]),
+    known(
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        &["OPENROUTER_API_KEY"],
+    ),
     known("xai", "https://api.x.ai/v1", &["XAI_API_KEY"]),
     known("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
-    known("deepseek", "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"]),
-    known("cerebras", "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"]),
-    known("together", "https://api.together.xyz/v1", &["TOGETHER_API_KEY"]),
-    known("deepinfra", "https://api.deepinfra.com/v1/openai", &["DEEPINFRA_API_KEY"]),
-    known("fireworks", "https://api.fireworks.ai/inference/v1", &["FIREWORKS_API_KEY"]),
-    known("nvidia", "https://integrate.api.nvidia.com/v1", &["NVIDIA_API_KEY"]),
+    known(
+        "deepseek",
+        "https://api.deepseek.com/v1",
+        &["DEEPSEEK_API_KEY"],
+    ),
+    known(
+        "cerebras",
+        "https://api.cerebras.ai/v1",
+        &["CEREBRAS_API_KEY"],
+    ),
+    known(
+        "together",
+        "https://api.together.xyz/v1",
+        &["TOGETHER_API_KEY"],
+    ),
+    known(
+        "deepinfra",
+        "https://api.deepinfra.com/v1/openai",
+        &["DEEPINFRA_API_KEY"],
+    ),
+    known(
+        "fireworks",
+        "https://api.fireworks.ai/inference/v1",
+        &["FIREWORKS_API_KEY"],
+    ),
+    known(
+        "nvidia",
+        "https://integrate.api.nvidia.com/v1",
+        &["NVIDIA_API_KEY"],
+    ),
     known("ollama", "http://127.0.0.1:11434/v1", &[]),
     known("lmstudio", "http://127.0.0.1:1234/v1", &[]),
     known("llamacpp", "http://127.0.0.1:8080/v1", &[]),
@@ -52,7 +84,10 @@ const KNOWN: &[Known] = &[
 pub fn reach(config: &Config) -> Result<Reached, String> {
     let name = config.default_model.provider.as_str();
     if name.is_empty() {
-        return Err("No model is configured; set provider and name under [default_model] in config.toml.".to_owned());
+        return Err(
+            "No model is configured; set provider and name under [default_model] in config.toml."
+                .to_owned(),
+        );
     }
     let own = config.providers.get(name);
     let known = KNOWN.iter().find(|it| it.name == name);
@@ -69,7 +104,9 @@ pub fn reach(config: &Config) -> Result<Reached, String> {
     let base_url = own
         .and_then(|it| it.base_url.clone())
         .or_else(|| known.map(|it| it.base_url.to_owned()))
-        .ok_or_else(|| format!("The provider {name} has no address; set base_url under [providers.{name}]."))?;
+        .ok_or_else(|| {
+            format!("The provider {name} has no address; set base_url under [providers.{name}].")
+        })?;
     check_url(name, &base_url)?;
     let model = match config.default_model.name.as_str() {
         "" => own.and_then(|it| it.default_model.clone()).ok_or_else(|| {
@@ -94,19 +131,34 @@ pub fn reach(config: &Config) -> Result<Reached, String> {
             })?),
         },
     };
-    let extra_headers = own.map(|it| it.extra_headers.clone().into_iter().collect()).unwrap_or_default();
-    let endpoint = Endpoint { base_url, key, extra_headers };
-    Ok(Reached { wire, endpoint, model, provider: name.to_owned() })
+    let extra_headers = own
+        .map(|it| it.extra_headers.clone().into_iter().collect())
+        .unwrap_or_default();
+    let endpoint = Endpoint {
+        base_url,
+        key,
+        extra_headers,
+    };
+    Ok(Reached {
+        wire,
+        endpoint,
+        model,
+        provider: name.to_owned(),
+    })
 }
 
 fn key(variable: &str) -> Option<Secret> {
-    std::env::var(variable).ok().filter(|it| !it.trim().is_empty()).map(|it| Secret::new(it.trim()))
+    std::env::var(variable)
+        .ok()
+        .filter(|it| !it.trim().is_empty())
+        .map(|it| Secret::new(it.trim()))
 }
 
 /// Plain `http` shows keys and code to the network, so it is for this machine only (spec 20.3).
 fn check_url(name: &str, base_url: &str) -> Result<(), String> {
-    let url = Url::parse(base_url)
-        .map_err(|error| format!("The address of {name}, {base_url}, is not a URL ({error}); correct base_url."))?;
+    let url = Url::parse(base_url).map_err(|error| {
+        format!("The address of {name}, {base_url}, is not a URL ({error}); correct base_url.")
+    })?;
     let is_local = match url.host() {
         Some(Host::Domain(domain)) => domain == "localhost" || domain.ends_with(".localhost"),
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
@@ -116,13 +168,19 @@ fn check_url(name: &str, base_url: &str) -> Result<(), String> {
     match url.scheme() {
         "https" => Ok(()),
         "http" if is_local => Ok(()),
-        _ => Err(format!("The address of {name}, {base_url}, must begin with https, or with http on this machine.")),
+        _ => Err(format!(
+            "The address of {name}, {base_url}, must begin with https, or with http on this machine."
+        )),
     }
 }
 
 /// Names of variables that the configuration reads keys from, for scrubbing.
 pub fn key_variables(config: &Config) -> Vec<String> {
-    config.providers.values().filter_map(|it| it.api_key_env.clone()).collect()
+    config
+        .providers
+        .values()
+        .filter_map(|it| it.api_key_env.clone())
+        .collect()
 }
 
 #[cfg(test)]
@@ -151,7 +209,10 @@ mod tests {
             json!({"default_model": {"provider": "x", "name": "m"}, "providers": {"x": {"base_url": "http://example.com/v1"}}}),
             json!({"default_model": {"provider": "x", "name": "m"}, "providers": {"x": {"base_url": "https://e.com", "api_key_env": "UNDINE_NO_SUCH_KEY"}}}),
         ];
-        let texts: String = cases.into_iter().map(|it| reached(it).unwrap_err() + "\n").collect();
+        let texts: String = cases
+            .into_iter()
+            .map(|it| reached(it).unwrap_err() + "\n")
+            .collect();
         expect_test::expect![[r#"
             No model is configured; set provider and name under [default_model] in config.toml.
             There is no provider nobody; add [providers.nobody] to config.toml or use one of openai, groq, openrouter, xai, mistral, deepseek, cerebras, together, deepinfra, fireworks, nvidia, ollama, lmstudio, llamacpp, vllm.

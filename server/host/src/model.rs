@@ -28,7 +28,10 @@ impl<R: AsyncFn()> Sink<R> {
     async fn send(&self, events: Vec<ModelEvent>) {
         if !events.is_empty() {
             // A loop that is gone needs no events.
-            let _ = self.inbox.send(Event::Model(self.session.clone(), self.stream, events)).await;
+            let _ = self
+                .inbox
+                .send(Event::Model(self.session.clone(), self.stream, events))
+                .await;
         }
     }
 }
@@ -90,7 +93,9 @@ async fn ask<R: AsyncFn()>(
     let mut bytes = response.bytes_stream();
     loop {
         (sink.room)().await;
-        let next = tokio::time::timeout(patience.quiet, bytes.next()).await.map_err(|_| quiet(patience))?;
+        let next = tokio::time::timeout(patience.quiet, bytes.next())
+            .await
+            .map_err(|_| quiet(patience))?;
         let mut events = Vec::new();
         let at_end = match next {
             Some(Ok(bytes)) => {
@@ -107,7 +112,11 @@ async fn ask<R: AsyncFn()>(
         if at_end {
             decoder.end(&mut events);
         }
-        let is_last = at_end || matches!(events.last(), Some(ModelEvent::Ended(_) | ModelEvent::Failed(_)));
+        let is_last = at_end
+            || matches!(
+                events.last(),
+                Some(ModelEvent::Ended(_) | ModelEvent::Failed(_))
+            );
         sink.send(events).await;
         if is_last {
             return Ok(());
@@ -144,7 +153,12 @@ fn client(connect: Duration) -> Result<&'static reqwest::Client, ModelError> {
         // A key must not follow a redirect to another place.
         .redirect(reqwest::redirect::Policy::none())
         .build()
-        .map_err(|error| ModelError::new(ModelErrorKind::Unreachable, format!("HTTP cannot be used here ({}).", chain(&error))))?;
+        .map_err(|error| {
+            ModelError::new(
+                ModelErrorKind::Unreachable,
+                format!("HTTP cannot be used here ({}).", chain(&error)),
+            )
+        })?;
     Ok(CLIENT.get_or_init(|| made))
 }
 
