@@ -132,6 +132,10 @@ function M.elicitation(params, client_id)
   if params.mode ~= nil and params.mode ~= "form" then
     return { action = "decline" }
   end
+  if params.sessionId and params.message then
+    local session = state.session(params.sessionId, client_id)
+    require("undine.transcript").add_note(session, "Asks: " .. params.message, "UndineAsk")
+  end
   return wait_for_answer("form", params, client_id)
 end
 

@@ -76,10 +76,9 @@ function M.save(params)
     vim.cmd("silent update")
   end)
   if not ok then
-    vim.notify(
-      ("Undine: %s could not be saved: %s"):format(vim.fn.bufname(buf), problem),
-      vim.log.levels.WARN
-    )
+    local reason = tostring(problem):match("[^\n]*$")
+    local text = ("Undine: %s could not be saved: %s"):format(vim.fn.bufname(buf), reason)
+    vim.notify(text, vim.log.levels.WARN)
   end
   return { saved = ok and not vim.bo[buf].modified }
 end

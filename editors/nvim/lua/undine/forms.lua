@@ -203,6 +203,8 @@ function M.run(params, answer)
   schema.properties = schema.properties or {}
   local names = M.order(schema)
   local content = vim.empty_dict()
+  -- An input line shows one line only.
+  local message = vim.trim((params.message or ""):gsub("%s+", " "))
 
   local function ask(at)
     local name = names[at]
@@ -213,7 +215,7 @@ function M.run(params, answer)
     local property = schema.properties[name]
     local title = property.title or property.description or name
     local question = {
-      prompt = at == 1 and ("%s\n%s:"):format(params.message, title) or title .. ":",
+      prompt = (at == 1 and message ~= "") and ("%s (%s):"):format(message, title) or title .. ":",
       property = property,
       is_required = vim.list_contains(schema.required or {}, name),
       take = function(value)

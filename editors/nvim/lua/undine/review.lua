@@ -63,25 +63,20 @@ function M.render(hunks, n_lines, shape)
         return { { text .. (" "):rep(rest), "UndineAdd" } }
       end)
       :totable()
+    -- What comes stands below the last line that goes, or below the line before the place.
     local is_above = hunk.n_removed == 0 and hunk.first == 0
-    local row = is_above and 0 or hunk.first + math.max(hunk.n_removed, 1) - 1
-    if hunk.n_removed == 0 then
-      row = math.max(0, hunk.first - 1)
-    end
+    local below = math.max(0, hunk.first + hunk.n_removed - 1)
+    local anchor = hunk.n_removed > 0 and hunk.first or below
     local hint = ("  %d/%d"):format(at, #hunks)
     if at == 1 then
       hint = ("%s  %s"):format(hint, shape.hint)
     end
     table.insert(marks, {
-      row = math.min(row, n_lines - 1),
-      opts = {
-        virt_lines = #virtual > 0 and virtual or nil,
-        virt_lines_above = is_above,
-        virt_lines_leftcol = false,
-      },
+      row = math.min(below, n_lines - 1),
+      opts = { virt_lines = #virtual > 0 and virtual or nil, virt_lines_above = is_above },
     })
     table.insert(marks, {
-      row = math.min(hunk.n_removed > 0 and hunk.first or row, n_lines - 1),
+      row = math.min(anchor, n_lines - 1),
       opts = { virt_text = { { hint, "UndineHint" } }, virt_text_pos = "eol", priority = 200 },
       hunk = at,
     })
@@ -256,6 +251,16 @@ local function anchor_row(buf, at)
   return vim.api.nvim_buf_get_extmark_by_id(buf, state.ns, id, {})[1] or 0
 end
 
+--- Virtual lines above the first line of the buffer.
+---@param buf integer
+---@return integer
+local function n_above(buf)
+  local marks = vim.api.nvim_buf_get_extmarks(buf, state.ns, 0, { 0, -1 }, { details = true })
+  return vim.iter(marks):fold(0, function(sum, mark)
+    return sum + (mark[4].virt_lines_above and #(mark[4].virt_lines or {}) or 0)
+  end)
+end
+
 --- Puts the window's cursor on a hunk and the hunk into the middle.
 ---@param win integer
 ---@param buf integer
@@ -267,7 +272,8 @@ local function reveal(win, buf, at)
     vim.cmd("normal! zz")
     -- Virtual lines above the first line are out of sight unless the view is told to leave room.
     if row == 0 then
-      vim.fn.winrestview({ topline = 1, topfill = vim.o.lines })
+      local room = vim.api.nvim_win_get_height(win) - 1
+      vim.fn.winrestview({ topline = 1, topfill = math.min(n_above(buf), room) })
     end
   end)
 end

@@ -141,7 +141,8 @@ function M.output_lines(call)
       for _, hunk in ipairs(hunks --[[@as integer[][] ]]) do
         removed, added = removed + hunk[2], added + hunk[4]
       end
-      table.insert(lines, ("%s  +%d -%d"):format(part.path, added, removed))
+      local path = vim.fn.fnamemodify(part.path, ":~:.")
+      table.insert(lines, ("%s  +%d -%d"):format(path, added, removed))
     elseif part.type == "content" then
       local text = text_of(part.content):gsub("\n$", "")
       if text ~= "" then
