@@ -56,7 +56,9 @@ end
 
 --- A folder of its own with these files, by name; removed when the run ends.
 function T.folder(files)
-  local path = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.fs.basename(vim.fn.tempname())
+  local path = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname()))
+    .. "/"
+    .. vim.fs.basename(vim.fn.tempname())
   vim.fn.mkdir(path .. "/.git", "p")
   for name, text in pairs(files or {}) do
     vim.fn.mkdir(vim.fs.dirname(path .. "/" .. name), "p")
@@ -184,8 +186,18 @@ function child_methods.open_chat(child)
   end)
 end
 
+--- Leaves the child as a person does, with :quitall!.
+function child_methods.quit(child)
+  pcall(vim.rpcnotify, child.channel, "nvim_command", "quitall!")
+  vim.fn.jobwait({ child.channel }, patience)
+  children = vim.tbl_filter(function(it)
+    return it ~= child
+  end, children)
+end
+
 function child_methods.errors(child)
-  local ok, messages = pcall(vim.rpcrequest, child.channel, "nvim_exec2", "messages", { output = true })
+  local ok, messages =
+    pcall(vim.rpcrequest, child.channel, "nvim_exec2", "messages", { output = true })
   return ok and messages.output:match("[^\n]*E%d+:[^\n]*") or nil
 end
 

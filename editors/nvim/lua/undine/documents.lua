@@ -58,8 +58,7 @@ function M.apply(params, client_id)
   end
 
   vim.iter(touched):each(close_undo_step)
-  local ok, problem =
-    pcall(vim.lsp.util.apply_workspace_edit, params.edit, client.offset_encoding)
+  local ok, problem = pcall(vim.lsp.util.apply_workspace_edit, params.edit, client.offset_encoding)
   vim.iter(touched):filter(vim.api.nvim_buf_is_valid):each(close_undo_step)
   return { applied = ok, failureReason = not ok and tostring(problem) or nil }
 end
@@ -76,7 +75,8 @@ function M.save(params)
     vim.cmd("silent update")
   end)
   if not ok then
-    local reason = tostring(problem):match("[^\n]*$")
+    local line = tostring(problem):match("^[^\n]*")
+    local reason = line:match("Vim%(%a+%):(.*)") or line
     local text = ("Undine: %s could not be saved: %s"):format(vim.fn.bufname(buf), reason)
     vim.notify(text, vim.log.levels.WARN)
   end

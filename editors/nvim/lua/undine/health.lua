@@ -9,7 +9,10 @@ local function check_version(cmd)
   if ok and result.code == 0 then
     vim.health.ok(("`%s` is %s"):format(cmd[1], vim.trim(result.stdout)))
   else
-    vim.health.warn(("`%s --version` gave no answer"):format(cmd[1]), "Run it in a shell to see why.")
+    vim.health.warn(
+      ("`%s --version` gave no answer"):format(cmd[1]),
+      "Run it in a shell to see why."
+    )
   end
 end
 

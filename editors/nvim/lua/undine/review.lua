@@ -153,11 +153,41 @@ local function set_keys(buf)
   local approvals = require("undine.approvals")
   local keys = config.get().keys
   local wanted = {
-    { keys.accept, "accept the change", function() approvals.accept("") end },
-    { keys.accept_session, "accept, and all like it in this session", function() approvals.accept("session") end },
-    { keys.reject, "reject the change", function() approvals.reject("") end },
-    { keys.next_hunk, "next changed place", function() M.jump(1) end },
-    { keys.prev_hunk, "previous changed place", function() M.jump(-1) end },
+    {
+      keys.accept,
+      "accept the change",
+      function()
+        approvals.accept("")
+      end,
+    },
+    {
+      keys.accept_session,
+      "accept, and all like it in this session",
+      function()
+        approvals.accept("session")
+      end,
+    },
+    {
+      keys.reject,
+      "reject the change",
+      function()
+        approvals.reject("")
+      end,
+    },
+    {
+      keys.next_hunk,
+      "next changed place",
+      function()
+        M.jump(1)
+      end,
+    },
+    {
+      keys.prev_hunk,
+      "previous changed place",
+      function()
+        M.jump(-1)
+      end,
+    },
   }
   local undo = {}
   for _, it in ipairs(wanted) do
@@ -209,7 +239,8 @@ local function draw_all(ask)
       path = vim.fs.joinpath(session and session.cwd ~= "" and session.cwd or vim.fn.getcwd(), path)
     end
     local buf, is_new = buffer_for(vim.fs.normalize(path))
-    local proposal = { ask = ask, path = path, is_new = is_new, new_text = diff.newText or "", anchors = {} }
+    local proposal =
+      { ask = ask, path = path, is_new = is_new, new_text = diff.newText or "", anchors = {} }
     draw(buf, proposal)
     if #proposal.anchors > 0 then
       proposal.undo_keys = set_keys(buf)

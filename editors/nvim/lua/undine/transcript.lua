@@ -138,7 +138,9 @@ function M.output_lines(call)
     if part.type == "diff" then
       local added, removed = 0, 0
       local hunks = vim.diff(part.oldText or "", part.newText or "", { result_type = "indices" })
-      for _, hunk in ipairs(hunks --[[@as integer[][] ]]) do
+      for _, hunk in
+        ipairs(hunks --[[@as integer[][] ]])
+      do
         removed, added = removed + hunk[2], added + hunk[4]
       end
       local path = vim.fn.fnamemodify(part.path, ":~:.")
@@ -194,7 +196,11 @@ local draw = {
   thought = function(item, out)
     local lines = vim.split(vim.trim(table.concat(item.chunks)), "\r?\n")
     local unit = #lines == 1 and "line" or "lines"
-    put(out, ("%s Thought, %d %s"):format(item.is_open and "▾" or "▸", #lines, unit), "UndineDim")
+    put(
+      out,
+      ("%s Thought, %d %s"):format(item.is_open and "▾" or "▸", #lines, unit),
+      "UndineDim"
+    )
     for _, line in ipairs(item.is_open and lines or {}) do
       put(out, "  " .. line, "UndineDim")
     end
@@ -206,8 +212,14 @@ local draw = {
     local line = ("%s %s · %s"):format(item.is_open and "▾" or "▸", title, status)
     put(out, line)
     local hl = call.status == "failed" and "UndineError" or "UndineDim"
-    table.insert(out.marks, { row = #out.lines - 1, col = 0, end_col = #line - #status, hl = "UndineCall" })
-    table.insert(out.marks, { row = #out.lines - 1, col = #line - #status, end_col = #line, hl = hl })
+    table.insert(
+      out.marks,
+      { row = #out.lines - 1, col = 0, end_col = #line - #status, hl = "UndineCall" }
+    )
+    table.insert(
+      out.marks,
+      { row = #out.lines - 1, col = #line - #status, end_col = #line, hl = hl }
+    )
     local lines = M.output_lines(call)
     local first = item.is_open and 1 or math.max(1, #lines - n_output_lines + 1)
     if first > 1 then
@@ -272,7 +284,10 @@ function M.render(session, cache)
       owners[base + offset - 1] = at
     end
     for _, mark in ipairs(drawn.marks) do
-      table.insert(marks, { row = base + mark.row, col = mark.col, end_col = mark.end_col, hl = mark.hl })
+      table.insert(
+        marks,
+        { row = base + mark.row, col = mark.col, end_col = mark.end_col, hl = mark.hl }
+      )
     end
   end
   return lines, marks, owners

@@ -118,9 +118,12 @@ return {
     child:ask(ask, run_command("c1", "make"))
     child:see(":UndineReview to answer")
     child:keys(" 1 and 3<Esc>")
-    T.eq(child:run(function()
-      return vim.api.nvim_get_current_line()
-    end), "typing 1 and 3")
+    T.eq(
+      child:run(function()
+        return vim.api.nvim_get_current_line()
+      end),
+      "typing 1 and 3"
+    )
     child:cmd("UndineReview")
     child:keys("1")
     T.eq(child:answer(ask), selected("once"))
@@ -132,9 +135,12 @@ return {
     child:keys("<C-w>h")
     child:ask(ask, run_command("c1", "make"))
     child:see("Undine asks")
-    T.eq(child:run(function()
-      return vim.fn.getcompletion("UndineAccept ", "cmdline")
-    end), { "once", "session", "no" })
+    T.eq(
+      child:run(function()
+        return vim.fn.getcompletion("UndineAccept ", "cmdline")
+      end),
+      { "once", "session", "no" }
+    )
     child:cmd("UndineAccept session")
     T.eq(child:answer(ask), selected("session"))
     child:ask(ask, run_command("c2", "make"))

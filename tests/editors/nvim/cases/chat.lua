@@ -30,9 +30,12 @@ return {
         .. '"terminal":false},"methods":["session/update","session/request_permission","elicitation/create",'
         .. '"undine/document/save"],"protocolVersion":1,"trustedSettings":false}'
     )
-    T.has(child:run(function()
-      return fake.initialize
-    end), '"initializationOptions":{}')
+    T.has(
+      child:run(function()
+        return fake.initialize
+      end),
+      '"initializationOptions":{}'
+    )
   end,
 
   ["a session is made in the root of the project"] = function(T)
@@ -127,7 +130,10 @@ return {
         end,
       })
       for i = 1, 500 do
-        fake.update({ sessionUpdate = "agent_message_chunk", content = { type = "text", text = i .. "\n" } })
+        fake.update({
+          sessionUpdate = "agent_message_chunk",
+          content = { type = "text", text = i .. "\n" },
+        })
       end
       vim.wait(2000, function()
         return view.lines[#view.lines - 1] == "500"
@@ -198,7 +204,9 @@ return {
       sessionUpdate = "tool_call_update",
       toolCallId = "c1",
       status = "completed",
-      content = { { type = "content", content = { type = "text", text = table.concat(output, "\n") } } },
+      content = {
+        { type = "content", content = { type = "text", text = table.concat(output, "\n") } },
+      },
       _meta = { undine = { exitCode = 2, durationMs = 1200 } },
     })
     local screen = child:see("Run `make` · done, exit 2, 1.2 s")
@@ -211,7 +219,13 @@ return {
     local child = T.child()
     start_turn(child, "hi")
     local function plan(status)
-      return { sessionUpdate = "plan", entries = { { content = "look", status = status }, { content = "write", status = "pending" } } }
+      return {
+        sessionUpdate = "plan",
+        entries = {
+          { content = "look", status = status },
+          { content = "write", status = "pending" },
+        },
+      }
     end
     child:update(plan("in_progress"))
     child:see("- [-] look")
@@ -259,9 +273,12 @@ return {
     child:see("Undine  auto")
     child:update({ sessionUpdate = "current_mode_update", currentModeId = "read_only" })
     child:see("Undine  read_only")
-    T.eq(child:run(function()
-      return vim.fn.getcompletion("UndineMode a", "cmdline")
-    end), { "ask", "auto" })
+    T.eq(
+      child:run(function()
+        return vim.fn.getcompletion("UndineMode a", "cmdline")
+      end),
+      { "ask", "auto" }
+    )
   end,
 
   ["an earlier session is listed and replayed"] = function(T)
@@ -283,12 +300,18 @@ return {
     end)
     child:cmd("UndineSessions")
     T.eq(child:take("session/list"), ('{"cwd":"%s"}'):format(child.folder))
-    T.eq(child:take("session/load"), ('{"cwd":"%s","mcpServers":[],"sessionId":"s1"}'):format(child.folder))
+    T.eq(
+      child:take("session/load"),
+      ('{"cwd":"%s","mcpServers":[],"sessionId":"s1"}'):format(child.folder)
+    )
     child:see("asked before")
     child:see("Undine  auto")
-    T.has(child:run(function()
-      return _G.shown
-    end), "Old work")
+    T.has(
+      child:run(function()
+        return _G.shown
+      end),
+      "Old work"
+    )
   end,
 
   ["closing one of the two windows closes the other"] = function(T)
@@ -299,9 +322,12 @@ return {
       return #vim.api.nvim_list_wins() == 1
     end)
     child:cmd("Undine")
-    T.eq(child:run(function()
-      return { #vim.api.nvim_list_wins(), vim.fn.bufname() }
-    end), { 3, "undine://prompt" })
+    T.eq(
+      child:run(function()
+        return { #vim.api.nvim_list_wins(), vim.fn.bufname() }
+      end),
+      { 3, "undine://prompt" }
+    )
   end,
 
   ["a server that dies is told in the transcript"] = function(T)

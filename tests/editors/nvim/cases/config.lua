@@ -1,7 +1,9 @@
 --- The options and what loading costs.
 
 return {
-  ["a wrong option is one message with its name, what was found and what is possible"] = function(T)
+  ["a wrong option is one message with its name, what was found and what is possible"] = function(
+    T
+  )
     local check = function(given)
       local config = require("undine.config")
       return config.check(given, config.defaults, "")
@@ -13,7 +15,11 @@ return {
       '`chat.position` is "up"; it must be "right", "left" or "bottom"'
     )
     T.eq(check({ keys = { accept = 1 } }), "`keys.accept` is 1; it must be a key or false")
-    T.eq(check({ keys = { acept = "x" } }):match("^`keys.acept` is no option; there are: accept,") ~= nil, true)
+    T.eq(
+      check({ keys = { acept = "x" } }):match("^`keys.acept` is no option; there are: accept,")
+        ~= nil,
+      true
+    )
     T.eq(check({ cmd = "undine" }), '`cmd` is "undine"; it must be a list of strings or a function')
     T.eq(check({ show_proposals = 1 }), "`show_proposals` is 1; it must be a boolean")
   end,
@@ -57,9 +63,12 @@ return {
   ["the help has a tag for every command"] = function(T)
     local child = T.child()
     local commands = child:run(function()
-      return vim.iter(vim.tbl_keys(vim.api.nvim_get_commands({}))):filter(function(name)
-        return vim.startswith(name, "Undine")
-      end):totable()
+      return vim
+        .iter(vim.tbl_keys(vim.api.nvim_get_commands({})))
+        :filter(function(name)
+          return vim.startswith(name, "Undine")
+        end)
+        :totable()
     end)
     T.eq(#commands, 7)
     local help = T.read(vim.api.nvim_get_runtime_file("doc/undine.txt", false)[1])

@@ -23,7 +23,8 @@ local function apply(child, edits, version)
       }
     end, list)
     local buf = vim.fn.bufnr("^" .. path .. "$")
-    local document = { uri = uri, version = at or (buf > 0 and vim.lsp.util.buf_versions[buf]) or nil }
+    local document =
+      { uri = uri, version = at or (buf > 0 and vim.lsp.util.buf_versions[buf]) or nil }
     fake.ask("workspace/applyEdit", {
       label = "Undine",
       edit = { documentChanges = { { textDocument = document, edits = texts } } },
@@ -118,9 +119,12 @@ return {
   ["the server has the new text before the answer"] = function(T)
     local child = begin(T, "one\ntwo\n")
     apply(child, { { 0, 1, "uno\n" } })
-    T.eq(child:run(function()
-      return vim.tbl_values(fake.documents)[1].text
-    end), "uno\ntwo\n")
+    T.eq(
+      child:run(function()
+        return vim.tbl_values(fake.documents)[1].text
+      end),
+      "uno\ntwo\n"
+    )
   end,
 
   ["a buffer is saved on request"] = function(T)

@@ -39,11 +39,20 @@ return {
   ["each property is asked in turn, the required ones first"] = function(T)
     local child = T.child()
     child:open_chat()
-    answer_with(child, { "Blue: as the sea", "[ ] b", "[ ] a", "[x] b", "(done)", "x", "7", "Yes", "" })
+    answer_with(
+      child,
+      { "Blue: as the sea", "[ ] b", "[ ] a", "[x] b", "(done)", "x", "7", "Yes", "" }
+    )
     local result = ask(
       child,
       form({
-        colour = { type = "string", oneOf = { { const = "r", title = "Red" }, { const = "b", title = "Blue", description = "as the sea" } } },
+        colour = {
+          type = "string",
+          oneOf = {
+            { const = "r", title = "Red" },
+            { const = "b", title = "Blue", description = "as the sea" },
+          },
+        },
         many = { type = "array", items = { type = "string", enum = { "a", "b" } }, minItems = 1 },
         count = { type = "integer", minimum = 5 },
         sure = { type = "boolean" },
@@ -96,14 +105,20 @@ return {
     child:see("Some questions")
     child:keys("answer<CR>")
     T.eq(child:answer("elicitation/create"), '{"action":"accept","content":{"one":"answer"}}')
-    T.eq(child:run(function()
-      return vim.api.nvim_buf_get_lines(require("undine.state").view.prompt, 0, -1, false)
-    end), { "some text" })
+    T.eq(
+      child:run(function()
+        return vim.api.nvim_buf_get_lines(require("undine.state").view.prompt, 0, -1, false)
+      end),
+      { "some text" }
+    )
   end,
 
   ["a form of another mode is declined"] = function(T)
     local child = T.child()
     child:open_chat()
-    T.eq(ask(child, { mode = "url", url = "https://example.org", message = "", elicitationId = "1" }), '{"action":"decline"}')
+    T.eq(
+      ask(child, { mode = "url", url = "https://example.org", message = "", elicitationId = "1" }),
+      '{"action":"decline"}'
+    )
   end,
 }

@@ -15,7 +15,13 @@ local function edit(diffs)
   return {
     sessionId = "s1",
     options = options,
-    toolCall = { toolCallId = "c1", title = "Edit a file", kind = "edit", status = "pending", content = diffs },
+    toolCall = {
+      toolCallId = "c1",
+      title = "Edit a file",
+      kind = "edit",
+      status = "pending",
+      content = diffs,
+    },
   }
 end
 
@@ -32,7 +38,8 @@ local function marks(child, name)
   return child:run(function(file)
     local state = require("undine.state")
     local found = {}
-    local all = vim.api.nvim_buf_get_extmarks(vim.fn.bufnr(file), state.ns, 0, -1, { details = true })
+    local all =
+      vim.api.nvim_buf_get_extmarks(vim.fn.bufnr(file), state.ns, 0, -1, { details = true })
     for _, mark in ipairs(all) do
       if mark[4].line_hl_group then
         table.insert(found, { mark[2], "removed" })
@@ -73,13 +80,19 @@ return {
   ["a person sees what would go and what would come"] = function(T)
     local child = begin(T, "one\ntwo\nthree\n")
     local path = child.folder .. "/a.txt"
-    child:ask(ask, edit({ { path = path, oldText = "one\ntwo\nthree\n", newText = "one\nTWO\nTOO\nthree\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = path, oldText = "one\ntwo\nthree\n", newText = "one\nTWO\nTOO\nthree\n" } })
+    )
     child:see("TOO")
     local screen = vim.split(child:screen(), "\n")
     local left = vim.tbl_map(function(line)
       return vim.trim((line:match("^(.-)│") or line))
     end, vim.list_slice(screen, 1, 5))
-    T.eq(left, { "one", "two   1/1  <leader>ua accept, <leader>ur reject, ]u next", "TWO", "TOO", "three" })
+    T.eq(
+      left,
+      { "one", "two   1/1  <leader>ua accept, <leader>ur reject, ]u next", "TWO", "TOO", "three" }
+    )
     T.eq(marks(child, "a.txt"), { { 1, "removed" }, { 1, "added", { "TWO", "TOO" } } })
     child:keys("<Space>ua")
     T.eq(child:answer(ask), selected("once"))
@@ -101,7 +114,10 @@ return {
 
   ["a rejected change tells its reason to the server"] = function(T)
     local child = begin(T, "one\n")
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } })
+    )
     child:see("uno")
     child:cmd("wincmd h")
     child:keys("<Space>ur")
@@ -116,7 +132,10 @@ return {
 
   ["a change that is taken back leaves no mark"] = function(T)
     local child = begin(T, "one\n")
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } })
+    )
     child:see("uno")
     child:update({ sessionUpdate = "tool_call_update", toolCallId = "c1", status = "cancelled" })
     T.eq(child:answer(ask), '{"outcome":{"outcome":"cancelled"}}')
@@ -128,26 +147,38 @@ return {
     child:run(function()
       vim.keymap.set("n", "]u", "<Cmd>let g:mine = 1<CR>", { buffer = vim.fn.bufnr("a.txt") })
     end)
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } })
+    )
     child:see("uno")
     child:cmd("UndineReject no")
     child:answer(ask)
     child:cmd("wincmd h")
     child:keys("]u")
-    T.eq(child:run(function()
-      return vim.g.mine
-    end), 1)
+    T.eq(
+      child:run(function()
+        return vim.g.mine
+      end),
+      1
+    )
   end,
 
   ["the cursor of the file does not move by itself"] = function(T)
     local child = begin(T, numbered(100))
     child:cmd("wincmd h | normal! 50Gzt")
     local new = numbered(100):gsub("line 3\n", "LINE 3\n")
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = numbered(100), newText = new } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = numbered(100), newText = new } })
+    )
     child:see("waiting for you")
-    T.eq(child:run(function()
-      return { vim.fn.line("."), vim.fn.line("w0"), vim.fn.bufname() }
-    end), { 50, 50, "a.txt" })
+    T.eq(
+      child:run(function()
+        return { vim.fn.line("."), vim.fn.line("w0"), vim.fn.bufname() }
+      end),
+      { 50, 50, "a.txt" }
+    )
     child:cmd("UndineReject no")
     child:answer(ask)
   end,
@@ -156,7 +187,10 @@ return {
     local child = begin(T, numbered(100))
     child:cmd("wincmd h | normal! 90Gzt")
     local new = numbered(100):gsub("line 3\n", "LINE 3\n")
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = numbered(100), newText = new } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = numbered(100), newText = new } })
+    )
     child:see("waiting for you")
     child:keys("<Space>ua")
     child:see("LINE 3")
@@ -168,15 +202,21 @@ return {
   ["the hunk keys go round all places"] = function(T)
     local child = begin(T, numbered(60))
     local new = numbered(60):gsub("line 5\n", "LINE 5\n"):gsub("line 50\n", "")
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = numbered(60), newText = new } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = numbered(60), newText = new } })
+    )
     child:see("LINE 5")
     child:cmd("wincmd h | normal! gg")
     local lines = {}
     for _, key in ipairs({ "]u", "]u", "]u", "[u" }) do
       child:keys(key)
-      table.insert(lines, child:run(function()
-        return vim.fn.line(".")
-      end))
+      table.insert(
+        lines,
+        child:run(function()
+          return vim.fn.line(".")
+        end)
+      )
     end
     T.eq(lines, { 5, 50, 5, 50 })
     child:cmd("UndineReject no")
@@ -185,7 +225,10 @@ return {
 
   ["lines that come before the first line are seen"] = function(T)
     local child = begin(T, "one\n")
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "zero\none\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "zero\none\n" } })
+    )
     child:see("waiting for you")
     child:cmd("UndineReview")
     child:see("zero")
@@ -193,15 +236,23 @@ return {
     child:answer(ask)
   end,
 
-  ["a file that is not open is shown beside the chat and the cursor stays in the chat"] = function(T)
+  ["a file that is not open is shown beside the chat and the cursor stays in the chat"] = function(
+    T
+  )
     local child = T.child(T.folder({ ["a.txt"] = "one\n", ["b.txt"] = "two\n" }))
     child:cmd("edit a.txt")
     child:open_chat()
-    child:ask(ask, edit({ { path = child.folder .. "/b.txt", oldText = "two\n", newText = "dos\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/b.txt", oldText = "two\n", newText = "dos\n" } })
+    )
     child:see("dos")
-    T.eq(child:run(function()
-      return vim.fn.bufname()
-    end), "undine://prompt")
+    T.eq(
+      child:run(function()
+        return vim.fn.bufname()
+      end),
+      "undine://prompt"
+    )
     child:keys("<Space>ua")
     T.eq(child:answer(ask), selected("once"))
   end,
@@ -211,11 +262,17 @@ return {
     child:cmd("edit a.txt")
     child:open_chat()
     child:cmd("wincmd h")
-    child:ask(ask, edit({ { path = child.folder .. "/b.txt", oldText = "two\n", newText = "dos\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/b.txt", oldText = "two\n", newText = "dos\n" } })
+    )
     T.lacks(child:see("Undine proposes a change to b.txt"), "dos")
-    T.eq(child:run(function()
-      return vim.fn.bufname()
-    end), "a.txt")
+    T.eq(
+      child:run(function()
+        return vim.fn.bufname()
+      end),
+      "a.txt"
+    )
     child:cmd("UndineReview")
     child:see("dos")
     child:keys("<Space>ua")
@@ -228,9 +285,16 @@ return {
     child:see("fresh")
     child:cmd("UndineReject no")
     child:answer(ask)
-    T.eq(child:run(function()
-      return { #vim.fn.getbufinfo({ buflisted = 1 }), vim.fn.bufnr("new.txt"), #vim.api.nvim_list_wins() }
-    end), { 1, -1, 3 })
+    T.eq(
+      child:run(function()
+        return {
+          #vim.fn.getbufinfo({ buflisted = 1 }),
+          vim.fn.bufnr("new.txt"),
+          #vim.api.nvim_list_wins(),
+        }
+      end),
+      { 1, -1, 3 }
+    )
     child:see("one")
   end,
 
@@ -238,10 +302,13 @@ return {
     local child = T.child(T.folder({ ["a.txt"] = "one\n", ["b.txt"] = "two\n" }))
     child:cmd("edit a.txt")
     child:open_chat()
-    child:ask(ask, edit({
-      { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" },
-      { path = child.folder .. "/b.txt", oldText = "two\n", newText = "dos\n" },
-    }))
+    child:ask(
+      ask,
+      edit({
+        { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" },
+        { path = child.folder .. "/b.txt", oldText = "two\n", newText = "dos\n" },
+      })
+    )
     child:see("uno")
     child:cmd("wincmd h")
     child:keys("]u")
@@ -253,7 +320,10 @@ return {
 
   ["typing above a place moves its marks"] = function(T)
     local child = begin(T, "one\ntwo\n")
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = "one\ntwo\n", newText = "one\nTWO\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = "one\ntwo\n", newText = "one\nTWO\n" } })
+    )
     child:see("TWO")
     child:cmd("wincmd h | normal! ggOmine")
     T.eq(marks(child, "a.txt"), { { 2, "removed" }, { 2, "added", { "TWO" } } })
@@ -263,7 +333,10 @@ return {
 
   ["wiping the buffer leaves the question open"] = function(T)
     local child = begin(T, "one\n")
-    child:ask(ask, edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } }))
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } })
+    )
     child:see("uno")
     child:cmd("bwipeout! a.txt")
     child:cmd("UndineReview")
