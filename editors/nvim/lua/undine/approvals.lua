@@ -192,7 +192,7 @@ end
 --- Whether the person can see what they are about to allow.
 ---@param ask undine.Ask
 local function is_in_sight(ask)
-  return require("undine.panel").is_open(ask) or require("undine.review").is_in_sight(ask)
+  return require("undine.panel").is_in_sight(ask) or require("undine.review").is_in_sight(ask)
 end
 
 --- Answers Yes, or with the option of this id. What is out of sight is first brought into sight.
@@ -266,6 +266,12 @@ end
 function M.present()
   local ask = state.asks[1]
   if not ask or ask.is_shown then
+    return
+  end
+  -- No window can be opened while the command-line window is.
+  if vim.fn.getcmdwintype() ~= "" then
+    local again = { once = true, callback = vim.schedule_wrap(M.present) }
+    vim.api.nvim_create_autocmd("CmdwinLeave", again)
     return
   end
   ask.is_shown = true

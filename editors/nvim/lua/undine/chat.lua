@@ -142,10 +142,10 @@ local function toggle()
   end
 end
 
---- Sends what is written in the prompt and empties it.
+--- Sends what is written in the prompt and empties it. While the server starts the text stays, so that none is lost.
 function M.send()
   local view = state.view
-  if not view or not vim.api.nvim_buf_is_valid(view.prompt) then
+  if not view or not vim.api.nvim_buf_is_valid(view.prompt) or view.is_sending then
     return
   end
   local lines = vim.api.nvim_buf_get_lines(view.prompt, 0, -1, false)
@@ -154,9 +154,16 @@ function M.send()
     return
   end
   vim.cmd.stopinsert()
-  vim.api.nvim_buf_set_lines(view.prompt, 0, -1, false, {})
   M.follow()
+  view.is_sending = true
   session_of.with(view.root, function(session)
+    view.is_sending = false
+    if not session then
+      return
+    end
+    if vim.api.nvim_buf_is_valid(view.prompt) then
+      vim.api.nvim_buf_set_lines(view.prompt, 0, -1, false, {})
+    end
     M.show(session)
     session_of.prompt(session, text)
   end)
@@ -340,6 +347,9 @@ function M.open(args)
   M.draw()
 
   session_of.with(view.root, function(session)
+    if not session then
+      return
+    end
     M.show(session)
     if args and args.text and args.text ~= "" then
       session_of.prompt(session, args.text)

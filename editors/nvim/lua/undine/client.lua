@@ -70,7 +70,7 @@ local function attach(buf)
     return
   end
   for id, entry in pairs(state.clients) do
-    if entry.ready and not vim.lsp.buf_is_attached(buf, id) then
+    if entry.has_agent and not vim.lsp.buf_is_attached(buf, id) then
       vim.lsp.buf_attach_client(buf, id)
     end
   end
@@ -95,25 +95,38 @@ local function on_init(client)
     return
   end
   entry.ready = true
-  if not vim.tbl_get(client.server_capabilities, "experimental", "agent") then
+  entry.has_agent = vim.tbl_get(client.server_capabilities, "experimental", "agent") ~= nil
+  if not entry.has_agent then
     vim.notify(
       "Undine: this server has no agent methods; check the option `cmd` with :checkhealth undine.",
       vim.log.levels.ERROR
     )
-    return
+  else
+    attach_all()
   end
-  attach_all()
-  for _, run in ipairs(entry.waiting) do
-    run(client)
-  end
+  local waiting = entry.waiting
   entry.waiting = {}
+  for _, run in ipairs(waiting) do
+    run(entry.has_agent and client or nil)
+  end
 end
 
 ---@param code integer
 ---@param signal integer
 ---@param client_id integer
 local function on_exit(code, signal, client_id)
+  local entry = state.clients[client_id]
   state.clients[client_id] = nil
+  if entry and not entry.ready then
+    local text = "Undine: the server ended at its start (exit code %d); see :checkhealth undine."
+    vim.notify(text:format(code), vim.log.levels.ERROR)
+  end
+  for _, run in ipairs(entry and entry.waiting or {}) do
+    run(nil)
+  end
+  for _, run in ipairs(entry and entry.on_session or {}) do
+    run(nil)
+  end
   if vim.tbl_isempty(state.clients) then
     pcall(vim.api.nvim_del_augroup_by_name, "undine")
   end
@@ -137,14 +150,16 @@ function M.missing(cmd)
   end
 end
 
---- Starts the server for this root, or takes the one that runs, and calls `run` when it is ready.
+--- Starts the server for this root, or takes the one that runs, and calls `run` when it is ready; with nil, once a
+--- person was told why, when it does not get there.
 ---@param root string
----@param run fun(client: vim.lsp.Client)
+---@param run fun(client?: vim.lsp.Client)
 function M.with(root, run)
   local options = config.get()
   local missing = M.missing(options.cmd)
   if missing then
     vim.notify("Undine: " .. missing .. ".", vim.log.levels.ERROR)
+    run(nil)
     return
   end
 
@@ -162,13 +177,14 @@ function M.with(root, run)
   }, { attach = false })
   local client = id and vim.lsp.get_client_by_id(id)
   if not client then
+    run(nil)
     return
   end
 
-  local entry = state.clients[id] or { id = id, ready = client.initialized == true, waiting = {} }
+  local entry = state.clients[id] or { id = id, ready = false, has_agent = false, waiting = {} }
   state.clients[id] = entry
   if entry.ready then
-    run(client)
+    run(entry.has_agent and client or nil)
   else
     table.insert(entry.waiting, run)
   end

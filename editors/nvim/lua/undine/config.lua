@@ -20,7 +20,7 @@ local M = {}
 ---@field prompt_height? integer
 
 ---@class undine.Options
----@field cmd? string[]|fun(dispatchers: vim.lsp.rpc.Dispatchers, config: vim.lsp.ClientConfig): vim.lsp.rpc.PublicClient
+---@field cmd? string[]|fun(dispatchers: table, config: table): table
 ---@field init_options? table
 ---@field root_markers? string[]
 ---@field chat? undine.ChatOptions

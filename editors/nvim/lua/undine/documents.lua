@@ -5,11 +5,10 @@ local M = {}
 ---@param uri string
 ---@return integer? buf
 local function loaded(uri)
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(buf) and vim.uri_from_bufnr(buf) == uri then
-      return buf
-    end
-  end
+  local name = vim.uri_to_fname(uri)
+  return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
+    return vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_name(buf) == name
+  end)
 end
 
 --- Closes the undo step of a buffer, so that undoing the edit takes back the edit alone.

@@ -91,6 +91,14 @@ function M.is_open(ask)
   return panel ~= nil and panel.ask == ask and vim.api.nvim_win_is_valid(panel.win)
 end
 
+--- Whether it is open on the tab page one looks at.
+---@param ask undine.Ask
+---@return boolean
+function M.is_in_sight(ask)
+  local here = vim.api.nvim_get_current_tabpage()
+  return M.is_open(ask) and vim.api.nvim_win_get_tabpage(state.panel.win) == here
+end
+
 --- Opens the panel; the cursor goes there only when `is_entered`.
 ---@param ask undine.Ask
 ---@param is_entered boolean

@@ -198,13 +198,27 @@ local function set_keys(buf)
   return undo
 end
 
+--- The loaded buffer of this file, also when it was opened through a link.
+---@param path string
+---@return integer?
+local function open_buffer(path)
+  local real = vim.uv.fs_realpath(path)
+  return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
+    local name = vim.api.nvim_buf_get_name(buf)
+    return vim.api.nvim_buf_is_loaded(buf)
+      and vim.bo[buf].buftype == ""
+      and name ~= ""
+      and (name == path or (real ~= nil and vim.uv.fs_realpath(name) == real))
+  end)
+end
+
 --- The buffer of the file, loaded; one of our own when the file does not exist.
 ---@param path string
 ---@return integer buf
 ---@return boolean is_new
 local function buffer_for(path)
-  local known = vim.fn.bufnr("^" .. vim.fn.escape(path, "\\*?[]{}^$~,") .. "$")
-  if known ~= -1 and vim.api.nvim_buf_is_loaded(known) then
+  local known = open_buffer(path)
+  if known then
     return known, false
   end
   if vim.uv.fs_stat(path) then

@@ -40,11 +40,16 @@ function M.update(params, client_id)
   redraw()
 end
 
---- Calls `run` with the session of this root, making one when there is none.
+--- Calls `run` with the session of this root, making one when there is none; with nil, once a person was told why,
+--- when there can be none.
 ---@param root string
----@param run fun(session: undine.Session)
+---@param run fun(session?: undine.Session)
 function M.with(root, run)
   client_of.with(root, function(client)
+    if not client then
+      run(nil)
+      return
+    end
     local entry = state.clients[client.id]
     local known = entry.session and state.sessions[entry.session]
     if known then
@@ -59,14 +64,15 @@ function M.with(root, run)
     client:request("session/new", { cwd = root, mcpServers = {} }, function(err, result)
       local waiting = entry.on_session
       entry.on_session = nil
+      local session
       if err then
         tell(client_of.error_line(err))
-        return
+      else
+        session = state.session(result.sessionId, client.id)
+        session.cwd = root
+        take_modes(session, result)
+        entry.session = session.id
       end
-      local session = state.session(result.sessionId, client.id)
-      session.cwd = root
-      take_modes(session, result)
-      entry.session = session.id
       for _, it in ipairs(waiting) do
         it(session)
       end
@@ -206,6 +212,9 @@ end
 function M.pick()
   local root = client_of.root(vim.api.nvim_get_current_buf())
   client_of.with(root, function(client)
+    if not client then
+      return
+    end
     client:request("session/list", { cwd = root }, function(err, result)
       if err then
         tell(client_of.error_line(err))

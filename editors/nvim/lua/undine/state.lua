@@ -6,9 +6,10 @@ local M = {}
 ---@class undine.Client
 ---@field id integer
 ---@field ready boolean whether `initialize` was answered
----@field waiting (fun(client: vim.lsp.Client))[] what runs once it is ready
+---@field has_agent boolean whether the answer named agent methods
+---@field waiting (fun(client?: vim.lsp.Client))[] what runs once it is ready, or with nil when it ends before
 ---@field session? string the session shown for this client's root
----@field on_session? (fun(session: undine.Session))[] what runs once `session/new` is answered
+---@field on_session? (fun(session?: undine.Session))[] what runs once `session/new` is answered
 
 ---@class undine.Session
 ---@field id string
@@ -46,6 +47,7 @@ local M = {}
 ---@field cache table<undine.Item, { rev: integer, lines: string[], marks: undine.Mark[] }>
 ---@field drawn_at number milliseconds of `vim.uv.now` at the last drawing
 ---@field is_due boolean whether a drawing is already on its way
+---@field is_sending boolean whether a prompt waits for the server to start
 
 ---@type undine.Options?
 M.options = nil

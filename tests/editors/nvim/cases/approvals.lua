@@ -205,6 +205,33 @@ return {
     T.eq(child:answer(ask), selected("once"))
   end,
 
+  ["a panel on another tab page is shown before it can be allowed"] = function(T)
+    local child = T.child()
+    start_turn(child)
+    child:ask(ask, run_command("c1", "make-it"))
+    child:see("Undine asks")
+    child:cmd("tabnew")
+    T.lacks(child:screen(), "make-it")
+    child:cmd("UndineAccept")
+    child:see("make-it")
+    child:cmd("UndineAccept")
+    T.eq(child:answer(ask), selected("once"))
+  end,
+
+  ["a question waits for the command-line window to close"] = function(T)
+    local child = T.child()
+    start_turn(child)
+    child:keys("q:")
+    child:ask(ask, run_command("c1", "make-it"))
+    child:run(function()
+      vim.wait(20)
+    end)
+    child:keys("<C-c><C-c>")
+    child:see("Undine asks")
+    child:cmd("UndineAccept")
+    T.eq(child:answer(ask), selected("once"))
+  end,
+
   ["accepting with nothing to accept says so"] = function(T)
     local child = T.child()
     start_turn(child)

@@ -339,6 +339,29 @@ return {
     child:see("the server ended (exit code 3)")
   end,
 
+  ["a prompt is not lost when there can be no session"] = function(T)
+    local child = T.child()
+    child:run(function()
+      fake.results["session/new"] = nil
+    end)
+    child:cmd("Undine")
+    child:take("session/new")
+    child:see("no such method")
+    child:keys("ihello<C-s>")
+    child:take("session/new")
+    child:run(function()
+      fake.results["session/new"] = function()
+        return { sessionId = "s1" }
+      end
+    end)
+    child:wait(function()
+      return not require("undine.state").view.is_sending
+    end)
+    child:keys("<CR>")
+    child:take("session/new")
+    T.has(child:take("session/prompt"), '"text":"hello"')
+  end,
+
   ["a command that is not there is one message and no window"] = function(T)
     local child = T.child()
     local message = child:run(function()

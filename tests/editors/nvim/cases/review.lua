@@ -94,8 +94,34 @@ return {
       { "one", "two   1/1  <leader>ua accept, <leader>ur reject, ]u next", "TWO", "TOO", "three" }
     )
     T.eq(marks(child, "a.txt"), { { 1, "removed" }, { 1, "added", { "TWO", "TOO" } } })
+    local attributes = child:run(function()
+      return vim.tbl_map(function(row)
+        return vim.fn.screenattr(row, 50)
+      end, { 1, 2, 3, 4, 5 })
+    end)
+    local plain, removed, added = unpack(attributes)
+    T.eq(attributes, { plain, removed, added, added, plain })
+    T.ok(
+      plain ~= removed and plain ~= added and removed ~= added,
+      "three colours over the whole line"
+    )
     child:keys("<Space>ua")
     T.eq(child:answer(ask), selected("once"))
+  end,
+
+  ["a file that was opened through a link is shown in its buffer"] = function(T)
+    local child = T.child(T.folder({ ["a.txt"] = "one\n" }))
+    vim.uv.fs_symlink(child.folder .. "/a.txt", child.folder .. "/link.txt")
+    child:cmd("edit link.txt")
+    child:open_chat()
+    child:ask(
+      ask,
+      edit({ { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" } })
+    )
+    child:see("uno")
+    T.eq(marks(child, "link.txt"), { { 0, "removed" }, { 0, "added", { "uno" } } })
+    child:cmd("UndineReject no")
+    child:answer(ask)
   end,
 
   ["marks and keys are gone after the answer"] = function(T)
