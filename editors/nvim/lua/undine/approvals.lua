@@ -268,12 +268,6 @@ function M.present()
   if not ask or ask.is_shown then
     return
   end
-  -- No window can be opened while the command-line window is.
-  if vim.fn.getcmdwintype() ~= "" then
-    local again = { once = true, callback = vim.schedule_wrap(M.present) }
-    vim.api.nvim_create_autocmd("CmdwinLeave", again)
-    return
-  end
   ask.is_shown = true
   require("undine.highlights").define()
   if ask.kind == "form" then

@@ -11,7 +11,8 @@ local function loaded(uri)
   end)
 end
 
---- Closes the undo step of a buffer, so that undoing the edit takes back the edit alone.
+--- Closes the undo step of a buffer, so that undoing the edit takes back the edit alone: Neovim puts changes into one
+--- step while no key is typed between them.
 ---
 --- Not while a person inserts text there: the step cannot be closed beneath the inserted text without losing it.
 ---@param buf integer
@@ -58,7 +59,6 @@ function M.apply(params, client_id)
 
   vim.iter(touched):each(close_undo_step)
   local ok, problem = pcall(vim.lsp.util.apply_workspace_edit, params.edit, client.offset_encoding)
-  vim.iter(touched):filter(vim.api.nvim_buf_is_valid):each(close_undo_step)
   return { applied = ok, failureReason = not ok and tostring(problem) or nil }
 end
 

@@ -218,7 +218,7 @@ return {
     T.eq(child:answer(ask), selected("once"))
   end,
 
-  ["a question waits for the command-line window to close"] = function(T)
+  ["a question may come while the command-line window is open"] = function(T)
     local child = T.child()
     start_turn(child)
     child:keys("q:")

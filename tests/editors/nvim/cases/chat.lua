@@ -123,12 +123,12 @@ return {
     child:see("## You")
     local n = child:run(function()
       local n_draws = 0
-      local view = require("undine.state").view
-      vim.api.nvim_buf_attach(view.transcript, false, {
-        on_lines = function()
-          n_draws = n_draws + 1
-        end,
-      })
+      local view, transcript = require("undine.state").view, require("undine.transcript")
+      local render = transcript.render
+      transcript.render = function(...)
+        n_draws = n_draws + 1
+        return render(...)
+      end
       for i = 1, 500 do
         fake.update({
           sessionUpdate = "agent_message_chunk",

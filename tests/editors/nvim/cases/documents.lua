@@ -69,6 +69,34 @@ return {
     T.eq(lines(child), { "one", "two" })
   end,
 
+  ["two edits that come at once are two undo steps, also in another window"] = function(T)
+    local child = begin(T, "one\ntwo\n")
+    child:keys("<C-w>l")
+    child:run(function(path)
+      for row, text in ipairs({ "uno", "dos" }) do
+        local range = {
+          start = { line = row - 1, character = 0 },
+          ["end"] = { line = row - 1, character = 3 },
+        }
+        fake.ask("workspace/applyEdit", {
+          edit = {
+            documentChanges = {
+              {
+                textDocument = { uri = vim.uri_from_fname(path) },
+                edits = { { range = range, newText = text } },
+              },
+            },
+          },
+        })
+      end
+    end, child.folder .. "/a.txt")
+    T.eq(child:answer("workspace/applyEdit"), applied)
+    T.eq(child:answer("workspace/applyEdit"), applied)
+    T.eq(lines(child), { "uno", "dos" })
+    child:keys("<C-w>hu")
+    T.eq(lines(child), { "uno", "two" })
+  end,
+
   ["unsaved work stays, and undo takes back the edit alone"] = function(T)
     local child = begin(T, "one\ntwo\n")
     child:keys("Gomine<Esc>")
