@@ -219,6 +219,18 @@ function T.child(folder)
   return child
 end
 
+--- A fresh Neovim in this folder with the program that UNDINE_BIN names; `env` is added to the server's environment.
+function T.real(folder, env)
+  local child = T.child(folder)
+  child:run(function(bin, variables)
+    for name, value in pairs(variables) do
+      vim.env[name] = value
+    end
+    require("undine").setup({ cmd = { bin, "lsp" } })
+  end, assert(os.getenv("UNDINE_BIN"), "UNDINE_BIN is not set"), env or vim.empty_dict())
+  return child
+end
+
 local function check_children()
   for _, child in ipairs(children) do
     local message = child:errors()

@@ -1,13 +1,17 @@
 --- Edits and saves which the server asks for in open buffers.
 local M = {}
 
---- The loaded buffer of a document, never made by asking.
+--- The loaded buffer of a document, also when it was opened through a link; never made by asking.
 ---@param uri string
 ---@return integer? buf
 local function loaded(uri)
   local name = vim.uri_to_fname(uri)
+  local real = vim.uv.fs_realpath(name)
   return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
-    return vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_name(buf) == name
+    local it = vim.api.nvim_buf_get_name(buf)
+    return vim.api.nvim_buf_is_loaded(buf)
+      and it ~= ""
+      and (it == name or (real ~= nil and vim.uv.fs_realpath(it) == real))
   end)
 end
 

@@ -198,17 +198,12 @@ local function set_keys(buf)
   return undo
 end
 
---- The loaded buffer of this file, also when it was opened through a link.
+--- The buffer of a file that was never written. (A file on disk is found by `bufadd`, through links too.)
 ---@param path string
 ---@return integer?
-local function open_buffer(path)
-  local real = vim.uv.fs_realpath(path)
+local function unwritten_buffer(path)
   return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
-    local name = vim.api.nvim_buf_get_name(buf)
-    return vim.api.nvim_buf_is_loaded(buf)
-      and vim.bo[buf].buftype == ""
-      and name ~= ""
-      and (name == path or (real ~= nil and vim.uv.fs_realpath(name) == real))
+    return vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_name(buf) == path
   end)
 end
 
@@ -217,10 +212,6 @@ end
 ---@return integer buf
 ---@return boolean is_new
 local function buffer_for(path)
-  local known = open_buffer(path)
-  if known then
-    return known, false
-  end
   if vim.uv.fs_stat(path) then
     local buf = vim.fn.bufadd(path)
     -- A swap file of another Neovim must not put up a prompt here.
@@ -230,6 +221,10 @@ local function buffer_for(path)
     vim.o.shortmess = shortmess
     vim.bo[buf].buflisted = true
     return buf, false
+  end
+  local unwritten = unwritten_buffer(path)
+  if unwritten then
+    return unwritten, false
   end
   local buf = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_name(buf, "undine://new" .. path)

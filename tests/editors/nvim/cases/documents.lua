@@ -164,6 +164,16 @@ return {
     T.eq(T.read(child.folder .. "/a.txt"), "one\ntwo\n")
   end,
 
+  ["a buffer that was opened through a link is saved too"] = function(T)
+    local child = begin(T, "one\n")
+    vim.uv.fs_symlink(child.folder .. "/a.txt", child.folder .. "/link.txt")
+    child:cmd("bwipeout | edit link.txt")
+    child:keys("Gotwo<Esc>")
+    child:ask("undine/document/save", { uri = "file://" .. child.folder .. "/a.txt" })
+    T.eq(child:answer("undine/document/save"), '{"saved":true}')
+    T.eq(T.read(child.folder .. "/a.txt"), "one\ntwo\n")
+  end,
+
   ["a buffer without changes counts as saved and its file is not written"] = function(T)
     local child = begin(T, "one\n")
     local before = vim.uv.fs_stat(child.folder .. "/a.txt").mtime

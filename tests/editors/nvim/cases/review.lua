@@ -324,6 +324,18 @@ return {
     child:see("one")
   end,
 
+  ["a file that was never written is shown in the buffer it has"] = function(T)
+    local child = T.child(T.folder())
+    child:cmd("edit fresh.txt")
+    child:keys("imine<Esc>")
+    child:open_chat()
+    child:ask(ask, edit({ { path = child.folder .. "/fresh.txt", newText = "mine\nyours\n" } }))
+    child:see("yours")
+    T.eq(marks(child, "fresh.txt"), { { 0, "added", { "yours" } } })
+    child:cmd("UndineReject no")
+    child:answer(ask)
+  end,
+
   ["a change of several files is gone through file by file"] = function(T)
     local child = T.child(T.folder({ ["a.txt"] = "one\n", ["b.txt"] = "two\n" }))
     child:cmd("edit a.txt")
