@@ -63,13 +63,17 @@ local function redraw()
 end
 
 ---@param ask undine.Ask
-local function take_away(ask)
+local function leave_queue(ask)
   for at, it in ipairs(state.asks) do
     if it == ask then
       table.remove(state.asks, at)
-      break
+      return
     end
   end
+end
+
+---@param ask undine.Ask
+local function take_away(ask)
   require("undine.review").clear(ask)
   require("undine.panel").close(ask)
   redraw()
@@ -98,11 +102,13 @@ local function wait_for_answer(kind, params, client_id)
       return
     end
     ask.is_over = true
-    take_away(ask)
+    leave_queue(ask)
+    -- The server gets its answer first, whatever becomes of the windows.
     local ok, problem = coroutine.resume(thread, result)
     if not ok then
       vim.lsp.log.error("undine: the answer could not be sent", problem)
     end
+    take_away(ask)
   end
   table.insert(state.asks, ask)
   redraw()
@@ -279,8 +285,15 @@ function M.present()
         require("undine.forms").run(ask.params, ask.answer)
       end
     end)
-  elseif not require("undine.review").present(ask) then
-    require("undine.panel").open(ask, require("undine.chat").is_current() and vim.fn.mode() == "n")
+  else
+    local ok, is_inline = pcall(require("undine.review").present, ask)
+    if not ok then
+      vim.lsp.log.error("undine: the change could not be shown in its file", is_inline)
+    end
+    if not ok or not is_inline then
+      local is_free = require("undine.chat").is_current() and vim.fn.mode() == "n"
+      require("undine.panel").open(ask, is_free)
+    end
   end
   redraw()
 end

@@ -4,10 +4,24 @@ local state = require("undine.state")
 
 local M = {}
 
+--- A change that could not be shown in its file is shown here, whole.
+---@param diff table
+---@return string[] lines
+local function diff_lines(diff)
+  local lines = { diff.path }
+  local text = vim.diff(diff.oldText or "", diff.newText or "", { ctxlen = 3 })
+  return vim.list_extend(lines, vim.split(vim.trim(text --[[@as string]]), "\n"))
+end
+
 ---@param call table
 ---@return string[] lines everything the call says of itself
 local function body(call)
-  local lines = require("undine.transcript").output_lines(call)
+  local lines = {}
+  for _, part in ipairs(call.content or {}) do
+    local of_part = part.type == "diff" and diff_lines(part)
+      or require("undine.transcript").output_lines({ content = { part } })
+    vim.list_extend(lines, of_part)
+  end
   local command = vim.tbl_get(call, "rawInput", "command")
   if type(command) == "table" then
     command = table.concat(command, " ")

@@ -433,6 +433,22 @@ function M.jump(step)
   reveal(0, other, step == 1 and 1 or #state.proposals[other].anchors)
 end
 
+--- Wipes our buffer of a new file; its windows go back to what they showed, so that none is lost.
+---@param buf integer
+function wipe(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    vim.api.nvim_win_call(win, function()
+      local other = vim.fn.bufnr("#")
+      if other > 0 and other ~= buf and vim.api.nvim_buf_is_loaded(other) then
+        vim.cmd.buffer({ args = { other }, mods = { keepalt = true } })
+      else
+        vim.cmd.enew()
+      end
+    end)
+  end
+  vim.api.nvim_buf_delete(buf, { force = true })
+end
+
 --- Takes away every mark and key of this change.
 ---@param ask undine.Ask
 function M.clear(ask)
@@ -445,25 +461,9 @@ function M.clear(ask)
     pcall(vim.api.nvim_del_autocmd, proposal.on_reload)
     vim.api.nvim_buf_clear_namespace(buf, state.ns, 0, -1)
     if proposal.is_new then
-      M.leave(buf)
+      wipe(buf)
     end
   end
-end
-
---- Wipes our buffer of a new file; its windows go back to what they showed, so that none is lost.
----@param buf integer
-function M.leave(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    vim.api.nvim_win_call(win, function()
-      local other = vim.fn.bufnr("#")
-      if other > 0 and other ~= buf and vim.api.nvim_buf_is_loaded(other) then
-        vim.cmd.buffer({ args = { other }, mods = { keepalt = true } })
-      else
-        vim.cmd.enew()
-      end
-    end)
-  end
-  vim.api.nvim_buf_delete(buf, { force = true })
 end
 
 return M

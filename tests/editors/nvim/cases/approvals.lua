@@ -48,6 +48,36 @@ return {
     end)
   end,
 
+  ["the panel shows all that a call says of itself"] = function(T)
+    local lines = require("undine.panel").render({
+      options = options,
+      toolCall = {
+        title = "Do it",
+        rawInput = { command = "make\nmake install" },
+        content = {
+          { type = "content", content = { type = "text", text = "why: it is due" } },
+          { type = "diff", path = "/a.txt", oldText = "one\n", newText = "uno\n" },
+        },
+      },
+    })
+    T.eq(lines, {
+      "Do it",
+      "",
+      "  make",
+      "  make install",
+      "  why: it is due",
+      "  /a.txt",
+      "  @@ -1 +1 @@",
+      "  -one",
+      "  +uno",
+      "",
+      "1  Allow once",
+      "2  Do not ask again in this session",
+      "3, Esc  No",
+      "r  No, and say why",
+    })
+  end,
+
   ["2 is the second option and 3 is No"] = function(T)
     local child = T.child()
     start_turn(child)

@@ -336,6 +336,24 @@ return {
     child:answer(ask)
   end,
 
+  ["a change that cannot be shown in its file is shown in the panel"] = function(T)
+    local child = begin(T, "one\n")
+    local path = child.folder .. "/a.txt"
+    child:ask(ask, edit({ { path = path, oldText = "zero\n", newText = "one\n" } }))
+    T.has(child:see("+one"), "-zero")
+    child:keys("1")
+    T.eq(child:answer(ask), selected("once"))
+    child:run(function()
+      require("undine.review").present = function()
+        error("broken")
+      end
+    end)
+    child:ask(ask, edit({ { path = path, oldText = "one\n", newText = "uno\n" } }))
+    child:see("+uno")
+    child:keys("1")
+    T.eq(child:answer(ask), selected("once"))
+  end,
+
   ["a change of several files is gone through file by file"] = function(T)
     local child = T.child(T.folder({ ["a.txt"] = "one\n", ["b.txt"] = "two\n" }))
     child:cmd("edit a.txt")
