@@ -1,7 +1,7 @@
 --- What the server asks a person: may a call run, may an edit be made, a form to fill in.
 ---
---- Questions stand in one queue. The first is presented; the answer, a cancelled turn, a cancelled request or the end of
---- the call takes it away and the next one comes. Nothing here waits for a key.
+--- Questions stand in one queue. The first is presented; the answer, a cancelled turn, a cancelled request or the end
+--- of the call takes it away and the next one comes. Nothing here waits for a key.
 local state = require("undine.state")
 
 local M = {}
@@ -17,6 +17,7 @@ local M = {}
 ---@field is_shown boolean
 ---@field is_over boolean
 ---@field bufs? integer[] buffers in which the change is drawn
+---@field autocommands? integer[] that watch these buffers
 
 local cancelled = {
   permission = function()

@@ -236,40 +236,86 @@ local function buffer_for(path)
   return buf, true
 end
 
+---@param buf integer
+---@param proposal undine.Proposal
+local function take(buf, proposal)
+  draw(buf, proposal)
+  proposal.undo_keys = set_keys(buf)
+  state.proposals[buf] = proposal
+end
+
+--- Keeps a change in its buffer when that is read again, and forgets it while the buffer is unloaded.
+---@param buf integer
+---@param proposal undine.Proposal
+---@return integer[] autocommands
+local function watch(buf, proposal)
+  return {
+    vim.api.nvim_create_autocmd("BufUnload", {
+      buffer = buf,
+      callback = function()
+        state.proposals[buf] = nil
+      end,
+    }),
+    vim.api.nvim_create_autocmd("BufReadPost", {
+      buffer = buf,
+      callback = function()
+        for _, undo in ipairs(proposal.undo_keys) do
+          undo()
+        end
+        take(buf, proposal)
+      end,
+    }),
+  }
+end
+
+---@param path string
+---@param ask undine.Ask
+---@return string absolute
+local function absolute(path, ask)
+  if vim.startswith(path, "/") or path:match("^%a:[/\\]") then
+    return vim.fs.normalize(path)
+  end
+  local session = state.sessions[ask.session_id]
+  local cwd = session and session.cwd ~= "" and session.cwd or vim.fn.getcwd()
+  return vim.fs.normalize(vim.fs.joinpath(cwd, path))
+end
+
+---@param ask undine.Ask
+local function stop_watching(ask)
+  for _, id in ipairs(ask.autocommands or {}) do
+    pcall(vim.api.nvim_del_autocmd, id)
+  end
+  ask.autocommands = {}
+end
+
 --- Draws every file of the change into its buffer.
 ---@param ask undine.Ask
 ---@return integer[] bufs in the order of the diffs; those already equal to the proposal are left out
 local function draw_all(ask)
-  local session = state.sessions[ask.session_id]
-  local bufs = {}
+  stop_watching(ask)
+  ask.bufs = {}
   for _, diff in ipairs(diffs_of(ask)) do
-    local path = diff.path
-    if not vim.startswith(path, "/") and not path:match("^%a:[/\\]") then
-      path = vim.fs.joinpath(session and session.cwd ~= "" and session.cwd or vim.fn.getcwd(), path)
-    end
-    local buf, is_new = buffer_for(vim.fs.normalize(path))
-    local proposal =
-      { ask = ask, path = path, is_new = is_new, new_text = diff.newText or "", anchors = {} }
-    draw(buf, proposal)
-    if #proposal.anchors > 0 then
-      proposal.undo_keys = set_keys(buf)
-      proposal.on_reload = vim.api.nvim_create_autocmd("BufReadPost", {
-        buffer = buf,
-        callback = function()
-          draw(buf, proposal)
-        end,
-      })
-      state.on_wipeout(buf, function()
-        state.proposals[buf] = nil
-      end)
-      state.proposals[buf] = proposal
-      table.insert(bufs, buf)
+    local path = absolute(diff.path, ask)
+    local buf, is_new = buffer_for(path)
+    local new_text = diff.newText or ""
+    local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+    if #M.hunks(lines, new_text) > 0 then
+      local proposal = {
+        ask = ask,
+        path = path,
+        is_new = is_new,
+        new_text = new_text,
+        anchors = {},
+        undo_keys = {},
+      }
+      table.insert(ask.bufs, buf)
+      take(buf, proposal)
+      vim.list_extend(ask.autocommands, watch(buf, proposal))
     elseif is_new then
       vim.api.nvim_buf_delete(buf, { force = true })
     end
   end
-  ask.bufs = bufs
-  return bufs
+  return ask.bufs
 end
 
 ---@param ask undine.Ask
@@ -435,7 +481,7 @@ end
 
 --- Wipes our buffer of a new file; its windows go back to what they showed, so that none is lost.
 ---@param buf integer
-function wipe(buf)
+local function wipe(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     vim.api.nvim_win_call(win, function()
       local other = vim.fn.bufnr("#")
@@ -452,13 +498,13 @@ end
 --- Takes away every mark and key of this change.
 ---@param ask undine.Ask
 function M.clear(ask)
+  stop_watching(ask)
   for _, buf in ipairs(live_bufs(ask)) do
     local proposal = state.proposals[buf]
     state.proposals[buf] = nil
-    for _, undo in ipairs(proposal.undo_keys or {}) do
+    for _, undo in ipairs(proposal.undo_keys) do
       undo()
     end
-    pcall(vim.api.nvim_del_autocmd, proposal.on_reload)
     vim.api.nvim_buf_clear_namespace(buf, state.ns, 0, -1)
     if proposal.is_new then
       wipe(buf)

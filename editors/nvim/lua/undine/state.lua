@@ -34,8 +34,7 @@ local M = {}
 ---@field is_new boolean whether the buffer is ours, made for a file that does not exist
 ---@field new_text string
 ---@field anchors integer[] the extmark of each hunk to which one jumps
----@field undo_keys? (fun())[] take the buffer's keys away again
----@field on_reload? integer an autocommand
+---@field undo_keys (fun())[] take the buffer's keys away again
 
 ---@class undine.View the chat's buffers, and how it was last drawn
 ---@field session? string

@@ -387,6 +387,27 @@ return {
     child:answer(ask)
   end,
 
+  ["a file that is read again keeps the change and its keys, and loses them with the answer"] = function(
+    T
+  )
+    local child = begin(T, "one\ntwo\n")
+    local params =
+      edit({ { path = child.folder .. "/a.txt", oldText = "one\ntwo\n", newText = "one\nTWO\n" } })
+    local want = { { 1, "removed" }, { 1, "added", { "TWO" } } }
+    child:ask(ask, params)
+    child:see("TWO")
+    child:cmd("wincmd h | edit!")
+    T.eq(marks(child, "a.txt"), want)
+    child:cmd("new | bdelete a.txt")
+    child:cmd("edit a.txt")
+    T.eq(marks(child, "a.txt"), want)
+    child:keys("<Space>ua")
+    T.eq(child:answer(ask), selected("once"))
+    child:cmd("edit!")
+    T.eq(marks(child, "a.txt"), {})
+    T.lacks(table.concat(keys_of(child, "a.txt"), " "), " ua")
+  end,
+
   ["wiping the buffer leaves the question open"] = function(T)
     local child = begin(T, "one\n")
     child:ask(
