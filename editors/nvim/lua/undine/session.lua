@@ -247,10 +247,9 @@ function M.client_gone(client_id, code, signal)
   for _, session in pairs(state.sessions) do
     if session.client_id == client_id and (session.n_running > 0 or not is_clean) then
       local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
-      local note = ("Error: the server ended (%s). :Undine starts it again; :UndineSessions loads this session."):format(
-        how
-      )
-      transcript.add_note(session, note, "UndineError")
+      local note =
+        "Error: the server ended (%s). :Undine starts it, :UndineSessions loads this again."
+      transcript.add_note(session, note:format(how), "UndineError")
     end
     if session.client_id == client_id then
       session.n_running = 0

@@ -123,9 +123,9 @@ return {
     child:see("## You")
     local n = child:run(function()
       local n_draws = 0
-      local view, transcript = require("undine.state").view, require("undine.transcript")
-      local render = transcript.render
-      transcript.render = function(...)
+      local view, drawing = require("undine.state").view, require("undine.transcript")
+      local render = drawing.render
+      drawing.render = function(...)
         n_draws = n_draws + 1
         return render(...)
       end
