@@ -75,7 +75,7 @@ end
 
 ---@param ask undine.Ask
 local function take_away(ask)
-  require("undine.review").clear(ask)
+  require("undine.proposals").clear(ask)
   require("undine.panel").close(ask)
   redraw()
   vim.schedule(M.present)
