@@ -26,7 +26,7 @@ PROGRESS = {"begin": "WorkDoneProgressBegin", "report": "WorkDoneProgressReport"
 
 
 class Conversation:
-    """Takes the lines of one log in order; `problems` is what was wrong, a sentence each."""
+    """Takes the lines of one log in order; `problems` is what was wrong, a sentence each: "line N: WHOSE WHAT: why"."""
 
     def __init__(self, strict: bool = False):
         self.model = MetaModel(strict)
@@ -62,7 +62,7 @@ class Conversation:
     def end(self) -> None:
         """After the last line: every request must have been answered."""
         for (sender, _), (request, line) in self._open.items():
-            self.problems.append(f"line {line}: {sender} {request['method']} (id {request['id']!r}) was never answered")
+            self.problems.append(f"line {line}: {OTHER[sender]} reply to {request['method']}: is missing (id {request['id']!r})")
         self._open.clear()
 
     def _say(self, sender: str, what: str, problems: Iterable[str]) -> None:

@@ -80,7 +80,7 @@ FAULTS = {
     ),
     "a request without a reply": (
         [("s->c", {"id": 9, "method": "workspace/codeLens/refresh"})],
-        ["s->c workspace/codeLens/refresh (id 9) was never answered"],
+        ["c->s reply to workspace/codeLens/refresh: is missing (id 9)"],
     ),
     "a reply that nobody asked for": (
         [("s->c", {"id": 77, "result": None})],
