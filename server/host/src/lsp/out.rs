@@ -124,7 +124,7 @@ impl Out {
         self.reply_holding(id, result, None);
     }
 
-    /// As [`Out::reply`]; `held` is given back when the reply has been written, or never will be.
+    /// As [`Out::reply`]; `held` is given back when it is the reply's turn to be written, or never will be.
     pub(super) fn reply_holding(
         &self,
         id: &Id,
@@ -427,7 +427,12 @@ impl Shared {
     ) -> io::Result<()> {
         let mut done = 0;
         while done < bytes.len() {
-            match sink.write(&bytes[done..bytes.len().min(done + WRITE)]) {
+            let end = bytes.len().min(done + WRITE);
+            // Before the write and not after it: an editor may act on a reply while this thread still
+            // returns from the call, and must not be told then that too many requests are open.
+            let given_back = held.partition_point(|(at, _)| *at <= end);
+            held.drain(..given_back);
+            match sink.write(&bytes[done..end]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(n) => done += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -436,8 +441,6 @@ impl Shared {
             if done == bytes.len() {
                 sink.flush()?;
             }
-            let given_back = held.partition_point(|(end, _)| *end <= done);
-            held.drain(..given_back);
             let mut queue = self.lock();
             queue.taken = bytes.len() - done;
             let unwritten = queue.unwritten();

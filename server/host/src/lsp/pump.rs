@@ -46,8 +46,8 @@ pub trait Front: Send + 'static {
 pub struct Limits {
     /// The largest message, in bytes. A larger one is answered with -32600 and skipped.
     pub max_message_bytes: usize,
-    /// The most requests at once, counted until their replies have been written. More are answered with
-    /// -32803.
+    /// The most requests at once, each counted until it is its reply's turn to be written, so that an
+    /// editor that never reads is bounded, too. More are answered with -32803.
     pub max_open_requests: usize,
 }
 
@@ -134,7 +134,7 @@ struct Reader<I, S, F> {
     out: Out,
     open: Arc<Open>,
     limits: Limits,
-    /// One for each open request, given back when its reply has been written.
+    /// One for each open request, given back when its reply is written.
     slots: Arc<Semaphore>,
     /// One for each refusal not yet written. When they run out the reader waits for the editor to read:
     /// refusing costs no slot, so nothing else bounds an editor that only writes.
