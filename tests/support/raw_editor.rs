@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ impl RawEditor {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("the probe server does not start; `cargo build --examples` makes it");
+            .expect("the probe server does not start");
         let mut stderr = server.stderr.take().unwrap();
         let (ended, alive) = channel();
         std::thread::spawn(move || {
@@ -221,12 +221,34 @@ fn read_message(stdout: &mut impl BufRead) -> Option<Value> {
     Some(serde_json::from_slice(&body).expect("the server writes JSON"))
 }
 
-/// Cargo builds examples beside the directory of the tests.
+/// The server to test, which `cargo test` builds beside the directory of the tests. `cargo test --test …`
+/// alone does not, and would silently test what an earlier build left there.
 fn probe_server() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    tests
-        .parent()
+    let server = tests
+        .ancestors()
+        .nth(2)
         .unwrap()
-        .with_file_name("examples")
-        .join("probe-server")
+        .join("examples/probe-server");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let changed = ["server/host/src/lsp", "tests/support/probe_server.rs"]
+        .map(|it| last_change(&root.join(it)))
+        .into_iter()
+        .max();
+    assert!(
+        server.exists() && Some(last_change(&server)) >= changed,
+        "the probe server is older than its source; run `cargo build --examples` first"
+    );
+    server
+}
+
+/// When a file, or the latest file in a directory, was written.
+fn last_change(path: &Path) -> SystemTime {
+    let own = path.metadata().and_then(|it| it.modified()).unwrap();
+    match path.read_dir() {
+        Ok(entries) => entries
+            .map(|it| last_change(&it.unwrap().path()))
+            .fold(own, SystemTime::max),
+        Err(_) => own,
+    }
 }
