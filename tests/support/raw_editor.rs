@@ -242,13 +242,16 @@ fn probe_server() -> PathBuf {
     server
 }
 
-/// When a file, or the latest file in a directory, was written.
+/// When a file was written, or the latest Rust file in a directory.
 fn last_change(path: &Path) -> SystemTime {
-    let own = path.metadata().and_then(|it| it.modified()).unwrap();
-    match path.read_dir() {
-        Ok(entries) => entries
-            .map(|it| last_change(&it.unwrap().path()))
-            .fold(own, SystemTime::max),
-        Err(_) => own,
+    if let Ok(entries) = path.read_dir() {
+        let inside = entries.map(|it| it.unwrap().path());
+        let sources =
+            inside.filter(|it| it.is_dir() || it.extension().is_some_and(|it| it == "rs"));
+        return sources
+            .map(|it| last_change(&it))
+            .max()
+            .unwrap_or(SystemTime::UNIX_EPOCH);
     }
+    path.metadata().and_then(|it| it.modified()).unwrap()
 }
