@@ -17,3 +17,5 @@ pub mod plan;
 pub mod tools;
 
 pub mod lsp;
+
+pub mod demo;

@@ -58,7 +58,7 @@ impl Buffer {
         for it in edits.into_iter().rev() {
             let range = ((it.range.start.line, it.range.start.character), (it.range.end.line, it.range.end.character));
             position::apply_change(&mut self.text, Some(range), &it.new_text, encoding);
-            changes.push(lsp::TextDocumentContentChangePartial { range: it.range, range_length: None, text: it.new_text });
+            changes.push(lsp::TextDocumentContentChangePartial::new(it.range, None, it.new_text));
         }
         self.version += 1;
         Ok(changes)
