@@ -1,5 +1,7 @@
 //! From a session's history to a model request.
 
+pub mod instructions;
+
 use crate::provider::{Content, Message, ModelRequest, ToolCall, ToolResult};
 use crate::session::Settings;
 use protocol::session::CallId;
@@ -9,7 +11,12 @@ use protocol::session::CallId;
 pub enum Entry {
     User(String),
     /// One answer of the model, with its calls and their results.
-    Answer { number: u64, text: String, thought: String, calls: Vec<Asked> },
+    Answer {
+        number: u64,
+        text: String,
+        thought: String,
+        calls: Vec<Asked>,
+    },
 }
 
 /// A call and its result, once there is one.
@@ -35,7 +42,12 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
                     messages.push(Message::User(vec![Content::Text(text.clone())]));
                 }
             },
-            Entry::Answer { text, thought, calls, .. } => {
+            Entry::Answer {
+                text,
+                thought,
+                calls,
+                ..
+            } => {
                 if text.is_empty() && calls.is_empty() {
                     continue;
                 }

@@ -74,8 +74,12 @@ impl Counters {
 impl Session {
     /// A new session. The first effect it causes is the record of its beginning.
     pub fn new(id: String, cwd: PathBuf, mode: Mode, settings: Settings) -> (Self, Vec<Effect>) {
-        let started =
-            Record::Started { session: id, cwd, mode, model: settings.model.clone() };
+        let started = Record::Started {
+            session: id,
+            cwd,
+            mode,
+            model: settings.model.clone(),
+        };
         (Self::empty(mode, settings), vec![Effect::Append(started)])
     }
 

@@ -29,16 +29,30 @@ impl Session {
                     session.next.turn = session.next.turn.max(id.0 + 1);
                     session.history.push(Entry::User(text.clone()));
                 }
-                Record::Assistant { answer, text, thought, .. } => {
+                Record::Assistant {
+                    answer,
+                    text,
+                    thought,
+                    ..
+                } => {
                     let at = session.answer_entry(*answer);
-                    if let Some(Entry::Answer { text: said, thought: thoughts, .. }) =
-                        session.history.get_mut(at)
+                    if let Some(Entry::Answer {
+                        text: said,
+                        thought: thoughts,
+                        ..
+                    }) = session.history.get_mut(at)
                     {
                         said.push_str(text);
                         thoughts.push_str(thought);
                     }
                 }
-                Record::Call { answer, call, id, tool, arguments } => {
+                Record::Call {
+                    answer,
+                    call,
+                    id,
+                    tool,
+                    arguments,
+                } => {
                     session.next.call = session.next.call.max(call.0 + 1);
                     let at = session.answer_entry(*answer);
                     if let Some(Entry::Answer { calls, .. }) = session.history.get_mut(at) {
@@ -55,7 +69,12 @@ impl Session {
                     }
                 }
                 Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
-                Record::Result { call, outcome, text, .. } => {
+                Record::Result {
+                    call,
+                    outcome,
+                    text,
+                    ..
+                } => {
                     if let Some(place) = open.remove(call) {
                         session.set_result(place, text.clone(), *outcome);
                     }
@@ -74,7 +93,9 @@ impl Session {
             }));
         }
         if let Some(turn) = turn {
-            let reason = EndReason::Failed { message: "the server stopped".to_owned() };
+            let reason = EndReason::Failed {
+                message: "the server stopped".to_owned(),
+            };
             effects.push(Effect::Append(Record::Ended { turn, reason }));
         }
         (session, effects)
@@ -103,7 +124,11 @@ impl Session {
             && let Some(asked) = calls.get_mut(index)
         {
             let id = asked.call.id.clone();
-            asked.result = Some(ToolResult { id, text, is_error: outcome != Outcome::Success });
+            asked.result = Some(ToolResult {
+                id,
+                text,
+                is_error: outcome != Outcome::Success,
+            });
         }
     }
 }
@@ -122,13 +147,27 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                     updates.push(Update::Text(text.clone()));
                 }
             }
-            Record::Call { call, tool, arguments, .. } => updates.push(Update::Call {
+            Record::Call {
+                call,
+                tool,
+                arguments,
+                ..
+            } => updates.push(Update::Call {
                 call: *call,
                 tool: tool.clone(),
                 arguments: serde_json::from_str(arguments).unwrap_or_default(),
             }),
-            Record::Result { call, outcome, text, duration_ms } => {
-                let shown = if text == CANCELLED { Vec::new() } else { vec![CallContent::Text(text.clone())] };
+            Record::Result {
+                call,
+                outcome,
+                text,
+                duration_ms,
+            } => {
+                let shown = if text == CANCELLED {
+                    Vec::new()
+                } else {
+                    vec![CallContent::Text(text.clone())]
+                };
                 updates.push(Update::CallChanged(
                     *call,
                     CallChange {

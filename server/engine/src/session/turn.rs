@@ -46,8 +46,13 @@ impl Session {
         if self.queue.len() > self.settings.queued_prompts
             && let Some(oldest) = self.queue.pop_front()
         {
-            let end = PromptEnd::Dropped { limit: self.settings.queued_prompts };
-            out.push(Effect::Answer { prompts: vec![oldest.prompt], end });
+            let end = PromptEnd::Dropped {
+                limit: self.settings.queued_prompts,
+            };
+            out.push(Effect::Answer {
+                prompts: vec![oldest.prompt],
+                end,
+            });
         }
     }
 
@@ -74,7 +79,10 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         for Queued { prompt, text } in prompts {
             turn.prompts.push(prompt);
-            out.push(Effect::Append(Record::User { turn: turn.id, text: text.clone() }));
+            out.push(Effect::Append(Record::User {
+                turn: turn.id,
+                text: text.clone(),
+            }));
             self.history.push(Entry::User(text));
         }
     }
@@ -141,7 +149,11 @@ impl Session {
             arguments: call.arguments.clone(),
         }));
         if let Some(Entry::Answer { calls, .. }) = self.history.last_mut() {
-            calls.push(Asked { id, call: call.clone(), result: None });
+            calls.push(Asked {
+                id,
+                call: call.clone(),
+                result: None,
+            });
         }
         self.open_call(id, call, out);
     }
@@ -154,16 +166,28 @@ impl Session {
         }
         let text = std::mem::take(&mut turn.text);
         let thought = std::mem::take(&mut turn.thought);
-        if let Some(Entry::Answer { text: said, thought: thoughts, .. }) = self.history.last_mut() {
+        if let Some(Entry::Answer {
+            text: said,
+            thought: thoughts,
+            ..
+        }) = self.history.last_mut()
+        {
             said.push_str(&text);
             thoughts.push_str(&thought);
         }
-        out.push(Effect::Append(Record::Assistant { answer: turn.answer, text, thought, cut }));
+        out.push(Effect::Append(Record::Assistant {
+            answer: turn.answer,
+            text,
+            thought,
+            cut,
+        }));
     }
 
     /// Puts a result beside its call in the history.
     pub(super) fn remember_result(&mut self, id: CallId, text: String, outcome: Outcome) {
-        let Some(Entry::Answer { calls, .. }) = self.history.last_mut() else { return };
+        let Some(Entry::Answer { calls, .. }) = self.history.last_mut() else {
+            return;
+        };
         // By our id: a provider may give one id to two calls.
         if let Some(asked) = calls.iter_mut().find(|it| it.id == id) {
             asked.result = Some(ToolResult {
@@ -194,7 +218,11 @@ impl Session {
         let limit = self.settings.turn_answers;
         if turn.answers >= limit {
             let message = format!("the model was asked {limit} times in one turn");
-            return self.end(EndReason::Failed { message }, PromptEnd::TooManyAnswers(limit), out);
+            return self.end(
+                EndReason::Failed { message },
+                PromptEnd::TooManyAnswers(limit),
+                out,
+            );
         }
         let queued: Vec<Queued> = self.queue.drain(..).collect();
         for it in &queued {
@@ -207,7 +235,9 @@ impl Session {
     /// The provider failed: open calls are closed, the turn ends with the error.
     fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
         self.close_calls(out);
-        let reason = EndReason::Failed { message: error.message.clone() };
+        let reason = EndReason::Failed {
+            message: error.message.clone(),
+        };
         self.end(reason, PromptEnd::Failed(error), out);
     }
 
@@ -222,14 +252,20 @@ impl Session {
             self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
         }
         if !waiting.is_empty() {
-            out.push(Effect::Answer { prompts: waiting, end: PromptEnd::Cancelled });
+            out.push(Effect::Answer {
+                prompts: waiting,
+                end: PromptEnd::Cancelled,
+            });
         }
     }
 
     /// Withdraws one prompt: a waiting one leaves the queue, a running one ends its turn; what
     /// waits goes on in a turn of its own.
     pub(super) fn cancel_prompt(&mut self, prompt: PromptId, out: &mut Vec<Effect>) {
-        let withdrawn = Effect::Answer { prompts: vec![prompt], end: PromptEnd::Withdrawn };
+        let withdrawn = Effect::Answer {
+            prompts: vec![prompt],
+            end: PromptEnd::Withdrawn,
+        };
         if let Some(at) = self.queue.iter().position(|it| it.prompt == prompt) {
             self.queue.remove(at);
             out.push(withdrawn);
@@ -250,9 +286,15 @@ impl Session {
 
     fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
         let Some(turn) = self.turn.take() else { return };
-        out.push(Effect::Append(Record::Ended { turn: turn.id, reason }));
+        out.push(Effect::Append(Record::Ended {
+            turn: turn.id,
+            reason,
+        }));
         if !turn.prompts.is_empty() {
-            out.push(Effect::Answer { prompts: turn.prompts, end });
+            out.push(Effect::Answer {
+                prompts: turn.prompts,
+                end,
+            });
         }
         if !self.queue.is_empty() {
             let waiting: Vec<Queued> = self.queue.drain(..).collect();
