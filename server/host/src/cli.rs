@@ -76,7 +76,11 @@ pub fn main() -> ExitCode {
     };
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
-        Some(Command::Demo { yes, keep }) => demo::run(demo::Options { model: arguments.model, yes, keep }),
+        Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
+            model: arguments.model,
+            yes,
+            keep,
+        }),
         None if !std::io::stdin().is_terminal() => serve(flags),
         None => {
             use clap::CommandFactory;

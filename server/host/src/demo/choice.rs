@@ -28,9 +28,11 @@ pub enum Choice {
 
 impl Choice {
     /// `asked` is what the command line names; `rehearsal` there always means the rehearsal model.
-    pub fn make(asked: Option<String>, folders: &Folders) -> Self {
-        match asked.or_else(|| configured(folders)) {
-            Some(model) if model == "rehearsal" || model.starts_with("rehearsal/") => Self::Rehearsal,
+    pub fn make(asked: Option<&str>, folders: &Folders) -> Self {
+        match asked.map(str::to_owned).or_else(|| configured(folders)) {
+            Some(model) if model == "rehearsal" || model.starts_with("rehearsal/") => {
+                Self::Rehearsal
+            }
             Some(model) => Self::Configured(model),
             None => ollama(OLLAMA).map_or(Self::Rehearsal, Self::Ollama),
         }
@@ -40,10 +42,14 @@ impl Choice {
     pub fn sentence(&self) -> String {
         match self {
             Self::Configured(model) => format!("Model: {model}"),
-            Self::Ollama(name) => format!("Model: ollama/{name}, found on this machine. Configure another to see that one."),
-            Self::Rehearsal => "Model: the built-in rehearsal model, a script; no model was asked. \
+            Self::Ollama(name) => format!(
+                "Model: ollama/{name}, found on this machine. Configure another to see that one."
+            ),
+            Self::Rehearsal => {
+                "Model: the built-in rehearsal model, a script; no model was asked. \
                                 Configure one to see a real one."
-                .to_owned(),
+                    .to_owned()
+            }
         }
     }
 }
@@ -52,14 +58,22 @@ impl Choice {
 fn configured(folders: &Folders) -> Option<String> {
     let text = fs::read_to_string(folders.config.join("config.toml")).ok()?;
     let value = toml::from_str::<Value>(&text).ok()?;
-    let resolved = engine::config::resolve(&[Layer { origin: Origin::UserFile, value, trusted: true }]);
+    let resolved = engine::config::resolve(&[Layer {
+        origin: Origin::UserFile,
+        value,
+        trusted: true,
+    }]);
     let config = resolved.config;
     let provider = config.default_model.provider;
     if provider.is_empty() {
         return None;
     }
     let name = match config.default_model.name.as_str() {
-        "" => config.providers.get(&provider).and_then(|it| it.default_model.clone()).unwrap_or_default(),
+        "" => config
+            .providers
+            .get(&provider)
+            .and_then(|it| it.default_model.clone())
+            .unwrap_or_default(),
         name => name.to_owned(),
     };
     Some(format!("{provider}/{name}"))
@@ -70,11 +84,15 @@ fn ollama(address: SocketAddr) -> Option<String> {
     let deadline = Instant::now() + LOOK;
     let mut stream = TcpStream::connect_timeout(&address, LOOK).ok()?;
     stream.set_write_timeout(Some(LOOK)).ok()?;
-    stream.write_all(format!("GET /api/tags HTTP/1.0\r\nHost: {address}\r\n\r\n").as_bytes()).ok()?;
+    stream
+        .write_all(format!("GET /api/tags HTTP/1.0\r\nHost: {address}\r\n\r\n").as_bytes())
+        .ok()?;
     let mut answer = Vec::new();
     let mut buffer = [0; 16 * 1024];
     loop {
-        let left = deadline.checked_duration_since(Instant::now()).filter(|it| !it.is_zero())?;
+        let left = deadline
+            .checked_duration_since(Instant::now())
+            .filter(|it| !it.is_zero())?;
         stream.set_read_timeout(Some(left)).ok()?;
         match stream.read(&mut buffer).ok()? {
             0 => break,
@@ -90,7 +108,10 @@ fn ollama(address: SocketAddr) -> Option<String> {
         return None;
     }
     let tags: Value = serde_json::from_str(body).ok()?;
-    tags["models"][0]["name"].as_str().filter(|it| !it.is_empty()).map(str::to_owned)
+    tags["models"][0]["name"]
+        .as_str()
+        .filter(|it| !it.is_empty())
+        .map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -102,16 +123,26 @@ mod tests {
     fn folders(config: &str) -> (tempfile::TempDir, Folders) {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("config.toml"), config).unwrap();
-        let folders = Folders { config: folder.path().to_owned(), data: folder.path().to_owned() };
+        let folders = Folders {
+            config: folder.path().to_owned(),
+            data: folder.path().to_owned(),
+        };
         (folder, folders)
     }
 
     #[test]
     fn the_command_line_wins_over_the_configuration() {
-        let (_folder, folders) = folders("[default_model]\nprovider = \"ollama\"\nname = \"qwen3\"\n");
-        assert_eq!(Choice::make(None, &folders), Choice::Configured("ollama/qwen3".to_owned()));
-        assert_eq!(Choice::make(Some("x/y".to_owned()), &folders), Choice::Configured("x/y".to_owned()));
-        assert_eq!(Choice::make(Some("rehearsal".to_owned()), &folders), Choice::Rehearsal);
+        let (_folder, folders) =
+            folders("[default_model]\nprovider = \"ollama\"\nname = \"qwen3\"\n");
+        assert_eq!(
+            Choice::make(None, &folders),
+            Choice::Configured("ollama/qwen3".to_owned())
+        );
+        assert_eq!(
+            Choice::make(Some("x/y"), &folders),
+            Choice::Configured("x/y".to_owned())
+        );
+        assert_eq!(Choice::make(Some("rehearsal"), &folders), Choice::Rehearsal);
     }
 
     #[test]
@@ -144,7 +175,8 @@ mod tests {
 
     #[test]
     fn the_first_model_of_an_ollama_is_taken_and_anything_else_is_none() {
-        let models = "HTTP/1.0 200 OK\r\n\r\n{\"models\":[{\"name\":\"qwen3:8b\"},{\"name\":\"other\"}]}";
+        let models =
+            "HTTP/1.0 200 OK\r\n\r\n{\"models\":[{\"name\":\"qwen3:8b\"},{\"name\":\"other\"}]}";
         assert_eq!(asked(Some(models)), Some("qwen3:8b".to_owned()));
         assert_eq!(asked(Some("HTTP/1.0 200 OK\r\n\r\n{\"models\":[]}")), None);
         assert_eq!(asked(Some("HTTP/1.0 404 Not Found\r\n\r\n{}")), None);

@@ -37,7 +37,10 @@ pub struct Editor {
 pub enum Heard {
     Update(Box<acp::SessionUpdate>),
     /// Answer it with [`Editor::answer`].
-    Question { id: Value, request: Box<acp::RequestPermissionRequest> },
+    Question {
+        id: Value,
+        request: Box<acp::RequestPermissionRequest>,
+    },
     /// A form, which a headless editor declines.
     Form(String),
     /// `window/showMessage`.
@@ -48,13 +51,26 @@ pub enum Heard {
 
 impl Editor {
     /// Introduces the editor to a server and opens the document. `options` are the editor's settings.
-    pub fn open(server: Server, folder: &Path, buffer: Buffer, options: Value) -> Result<Self, String> {
-        let mut editor = Self { server, buffer, encoding: Encoding::Utf16, n_requests: 0, heard: VecDeque::new() };
-        let answer: lsp::InitializeResult = editor.call("initialize", &introduction(folder, options))?;
+    pub fn open(
+        server: Server,
+        folder: &Path,
+        buffer: Buffer,
+        options: Value,
+    ) -> Result<Self, String> {
+        let mut editor = Self {
+            server,
+            buffer,
+            encoding: Encoding::Utf16,
+            n_requests: 0,
+            heard: VecDeque::new(),
+        };
+        let answer: lsp::InitializeResult =
+            editor.call("initialize", &introduction(folder, options))?;
         editor.encoding = match answer.capabilities.position_encoding {
             Some(lsp::PositionEncodingKind::UTF8) => Encoding::Utf8,
             Some(lsp::PositionEncodingKind::UTF32) => Encoding::Utf32,
-            Some(lsp::PositionEncodingKind::UTF16 | lsp::PositionEncodingKind::Custom(_)) | None => Encoding::Utf16,
+            Some(lsp::PositionEncodingKind::UTF16 | lsp::PositionEncodingKind::Custom(_))
+            | None => Encoding::Utf16,
         };
         editor.tell("initialized", &json!({}))?;
         let document = lsp::TextDocumentItem {
@@ -63,14 +79,22 @@ impl Editor {
             version: editor.buffer.version,
             text: editor.buffer.text(),
         };
-        editor.tell("textDocument/didOpen", &lsp::DidOpenTextDocumentParams { text_document: document })?;
+        editor.tell(
+            "textDocument/didOpen",
+            &lsp::DidOpenTextDocumentParams {
+                text_document: document,
+            },
+        )?;
         Ok(editor)
     }
 
     /// Opens a session that asks before every change and every command, whatever the configuration says.
     pub fn new_session(&mut self, folder: &Path) -> Result<acp::SessionId, String> {
         let opened = self.request::<methods::NewSession>(acp::NewSessionRequest::new(folder))?;
-        let mode = acp::SetSessionModeRequest::new(opened.session_id.clone(), protocol::session::Mode::Ask.id());
+        let mode = acp::SetSessionModeRequest::new(
+            opened.session_id.clone(),
+            protocol::session::Mode::Ask.id(),
+        );
         self.request::<methods::SetMode>(mode)?;
         Ok(opened.session_id)
     }
@@ -85,7 +109,12 @@ impl Editor {
     /// The next thing that concerns the person. An error when nothing comes for `patience`.
     pub fn next(&mut self, patience: Duration) -> Result<Heard, String> {
         let heard = self.hear_until(Instant::now() + patience)?;
-        heard.ok_or_else(|| format!("The server said nothing for {} seconds.", patience.as_secs()))
+        heard.ok_or_else(|| {
+            format!(
+                "The server said nothing for {} seconds.",
+                patience.as_secs()
+            )
+        })
     }
 
     fn hear_until(&mut self, deadline: Instant) -> Result<Option<Heard>, String> {
@@ -93,7 +122,10 @@ impl Editor {
             return Ok(Some(heard));
         }
         loop {
-            let message = match self.server.next(deadline.saturating_duration_since(Instant::now())) {
+            let message = match self
+                .server
+                .next(deadline.saturating_duration_since(Instant::now()))
+            {
                 Ok(message) => message,
                 Err(Silence::Late) => return Ok(None),
                 Err(Silence::Over(how)) => return Err(over(&how)),
@@ -105,9 +137,14 @@ impl Editor {
     }
 
     /// Answers a question with one of its options.
-    pub fn answer(&mut self, question: &Value, option: &acp::PermissionOption) -> Result<(), String> {
+    pub fn answer(
+        &mut self,
+        question: &Value,
+        option: &acp::PermissionOption,
+    ) -> Result<(), String> {
         let outcome = acp::SelectedPermissionOutcome::new(option.option_id.clone());
-        let answer = acp::RequestPermissionResponse::new(acp::RequestPermissionOutcome::Selected(outcome));
+        let answer =
+            acp::RequestPermissionResponse::new(acp::RequestPermissionOutcome::Selected(outcome));
         self.respond(question, &answer)
     }
 
@@ -126,7 +163,11 @@ impl Editor {
     }
 
     /// Sends a request and waits for its answer; what else concerns the person is kept for [`Editor::next`].
-    fn call<T: DeserializeOwned>(&mut self, method: &str, params: &impl Serialize) -> Result<T, String> {
+    fn call<T: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+    ) -> Result<T, String> {
         let id = self.send_request(method, params)?;
         let mut meanwhile = VecDeque::new();
         let deadline = Instant::now() + PATIENCE;
@@ -134,12 +175,18 @@ impl Editor {
             match self.hear_until(deadline)? {
                 Some(Heard::Answered(answered, answer)) if answered == id => break answer,
                 Some(other) => meanwhile.push_back(other),
-                None => return Err(format!("The server did not answer {method} within {} seconds.", PATIENCE.as_secs())),
+                None => {
+                    return Err(format!(
+                        "The server did not answer {method} within {} seconds.",
+                        PATIENCE.as_secs()
+                    ));
+                }
             }
         };
         self.heard.extend(meanwhile);
         let value = answer.map_err(|why| format!("The server refused {method}: {why}"))?;
-        serde_json::from_value(value).map_err(|error| format!("The answer to {method} cannot be read ({error})."))
+        serde_json::from_value(value)
+            .map_err(|error| format!("The answer to {method} cannot be read ({error})."))
     }
 
     fn take_in(&mut self, message: Value) -> Result<Option<Heard>, String> {
@@ -147,19 +194,38 @@ impl Editor {
         match (message["method"].as_str(), id) {
             (Some(method), Some(id)) => self.asked(method, id, message.get("params")),
             (Some(method), None) => notified(method, message.get("params")),
-            (None, Some(id)) => Ok(id.as_u64().map(|id| Heard::Answered(id, answer_in(&message)))),
-            (None, None) => Err(format!("The server reported an error: {}.", error_in(&message["error"]))),
+            (None, Some(id)) => Ok(id
+                .as_u64()
+                .map(|id| Heard::Answered(id, answer_in(&message)))),
+            (None, None) => Err(format!(
+                "The server reported an error: {}.",
+                error_in(&message["error"])
+            )),
         }
     }
 
     /// Serves a request of the server.
-    fn asked(&mut self, method: &str, id: &Value, params: Option<&Value>) -> Result<Option<Heard>, String> {
+    fn asked(
+        &mut self,
+        method: &str,
+        id: &Value,
+        params: Option<&Value>,
+    ) -> Result<Option<Heard>, String> {
         if method == methods::RequestPermission::METHOD {
-            return Ok(Some(Heard::Question { id: id.clone(), request: Box::new(read(method, params)?) }));
+            return Ok(Some(Heard::Question {
+                id: id.clone(),
+                request: Box::new(read(method, params)?),
+            }));
         }
         if method == methods::CreateElicitation::METHOD {
-            self.respond(id, &acp::CreateElicitationResponse::new(acp::ElicitationAction::Decline))?;
-            let text = params.and_then(|it| it["message"].as_str()).unwrap_or("a question").to_owned();
+            self.respond(
+                id,
+                &acp::CreateElicitationResponse::new(acp::ElicitationAction::Decline),
+            )?;
+            let text = params
+                .and_then(|it| it["message"].as_str())
+                .unwrap_or("a question")
+                .to_owned();
             return Ok(Some(Heard::Form(text)));
         }
         if method == methods::SaveDocument::METHOD {
@@ -174,11 +240,14 @@ impl Editor {
                 let result = self.apply(&params.edit)?;
                 self.respond(id, &result)?;
             }
-            "client/registerCapability" | "client/unregisterCapability" | "window/workDoneProgress/create" => {
+            "client/registerCapability"
+            | "client/unregisterCapability"
+            | "window/workDoneProgress/create" => {
                 self.respond(id, &Value::Null)?;
             }
             _ => {
-                let error = json!({"code": -32601, "message": format!("this editor has no {method}")});
+                let error =
+                    json!({"code": -32601, "message": format!("this editor has no {method}")});
                 self.send(&json!({"jsonrpc": "2.0", "id": id, "error": error}))?;
             }
         }
@@ -186,30 +255,54 @@ impl Editor {
     }
 
     /// Applies an edit to the buffer and reports the change, as editors do, before the answer.
-    fn apply(&mut self, edit: &lsp::WorkspaceEdit) -> Result<lsp::ApplyWorkspaceEditResult, String> {
+    fn apply(
+        &mut self,
+        edit: &lsp::WorkspaceEdit,
+    ) -> Result<lsp::ApplyWorkspaceEditResult, String> {
         let changes = match self.buffer.apply(edit, self.encoding) {
             Ok(changes) => changes,
-            Err(why) => return Ok(lsp::ApplyWorkspaceEditResult { failure_reason: Some(why), ..Default::default() }),
+            Err(why) => {
+                return Ok(lsp::ApplyWorkspaceEditResult {
+                    failure_reason: Some(why),
+                    ..Default::default()
+                });
+            }
         };
         let document = lsp::VersionedTextDocumentIdentifier {
             version: self.buffer.version,
-            text_document_identifier: lsp::TextDocumentIdentifier { uri: self.buffer.uri.clone() },
+            text_document_identifier: lsp::TextDocumentIdentifier {
+                uri: self.buffer.uri.clone(),
+            },
         };
         let content_changes = changes
             .into_iter()
             .map(lsp::TextDocumentContentChangeEvent::TextDocumentContentChangePartial)
             .collect();
-        let params = lsp::DidChangeTextDocumentParams { text_document: document, content_changes };
+        let params = lsp::DidChangeTextDocumentParams {
+            text_document: document,
+            content_changes,
+        };
         self.tell("textDocument/didChange", &params)?;
-        Ok(lsp::ApplyWorkspaceEditResult { applied: true, ..Default::default() })
+        Ok(lsp::ApplyWorkspaceEditResult {
+            applied: true,
+            ..Default::default()
+        })
     }
 
     fn save(&mut self) -> Result<bool, String> {
         if self.buffer.save().is_err() {
             return Ok(false);
         }
-        let text_document = lsp::TextDocumentIdentifier { uri: self.buffer.uri.clone() };
-        self.tell("textDocument/didSave", &lsp::DidSaveTextDocumentParams { text_document, text: None })?;
+        let text_document = lsp::TextDocumentIdentifier {
+            uri: self.buffer.uri.clone(),
+        };
+        self.tell(
+            "textDocument/didSave",
+            &lsp::DidSaveTextDocumentParams {
+                text_document,
+                text: None,
+            },
+        )?;
         Ok(true)
     }
 
@@ -229,12 +322,16 @@ impl Editor {
     }
 
     fn send(&mut self, message: &Value) -> Result<(), String> {
-        let sent = self.server.send(message);
-        sent.or_else(|error| match self.server.next(Duration::ZERO) {
+        let Err(error) = self.server.send(message) else {
+            return Ok(());
+        };
+        match self.server.next(Duration::ZERO) {
             // It went away in the middle; how it ended says more than a broken pipe.
             Err(Silence::Over(how)) => Err(over(&how)),
-            Ok(_) | Err(Silence::Late) => Err(format!("The server cannot be written to ({error}).")),
-        })
+            Ok(_) | Err(Silence::Late) => {
+                Err(format!("The server cannot be written to ({error})."))
+            }
+        }
     }
 }
 
@@ -276,11 +373,20 @@ fn introduction(folder: &Path, options: Value) -> lsp::InitializeParams {
         experimental: Some(agent),
         ..Default::default()
     };
-    let name = folder.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    let root = lsp::WorkspaceFolder { uri: crate::workspace::uri_of(folder), name };
+    let name = folder
+        .file_name()
+        .map(|it| it.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let root = lsp::WorkspaceFolder {
+        uri: crate::workspace::uri_of(folder),
+        name,
+    };
     lsp::InitializeParams {
         process_id: i32::try_from(std::process::id()).ok(),
-        client_info: Some(lsp::ClientInfo { name: "undine demo".to_owned(), version: None }),
+        client_info: Some(lsp::ClientInfo {
+            name: "undine demo".to_owned(),
+            version: None,
+        }),
         capabilities,
         initialization_options: Some(options),
         workspace_folders_initialize_params: lsp::WorkspaceFoldersInitializeParams {
@@ -315,5 +421,71 @@ fn answer_in(message: &Value) -> Result<Value, String> {
 }
 
 fn error_in(error: &Value) -> String {
-    error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned)
+    error["message"]
+        .as_str()
+        .map_or_else(|| error.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use std::process::Command;
+
+    /// Opens an editor on a shell script that plays the server.
+    fn opened(script: &str) -> Result<Editor, String> {
+        let server = Server::start(Command::new("sh").args(["-c", script])).unwrap();
+        let buffer = Buffer::open(PathBuf::from("/p/a.sh"), "one\n");
+        Editor::open(server, Path::new("/p"), buffer, Value::Null)
+    }
+
+    fn frame(message: Value) -> String {
+        let body = message.to_string();
+        format!(
+            "printf 'Content-Length: {}\\r\\n\\r\\n%s' '{body}'; ",
+            body.len()
+        )
+    }
+
+    fn greeting() -> String {
+        frame(
+            json!({"jsonrpc": "2.0", "id": 1, "result": {"capabilities": {"positionEncoding": "utf-8"}}}),
+        )
+    }
+
+    #[test]
+    fn a_server_that_dies_is_told_in_one_sentence() {
+        let why = opened("echo no such option >&2; exit 2").err();
+        let expected = "The server ended before its work was done (exit status: 2; its last words: no such option).";
+        assert_eq!(why.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_server_that_refuses_to_start_is_quoted() {
+        let refusal = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32803, "message": "No folder is open."}});
+        let why = opened(&(frame(refusal) + "cat >&2")).err();
+        assert_eq!(
+            why.as_deref(),
+            Some("The server refused initialize: No folder is open.")
+        );
+    }
+
+    #[test]
+    fn a_silent_server_ends_the_wait_and_a_stale_edit_changes_nothing() {
+        let edit = json!({"documentChanges": [{"textDocument": {"uri": "file:///p/a.sh", "version": 7}, "edits": []}]});
+        let apply = json!({"jsonrpc": "2.0", "id": 1, "method": "workspace/applyEdit", "params": {"edit": edit}});
+        let message = json!({"jsonrpc": "2.0", "method": "window/showMessage", "params": {"type": 3, "message": "hello"}});
+        let mut editor =
+            opened(&(greeting() + &frame(apply) + &frame(message) + "cat >&2")).unwrap();
+        assert!(matches!(editor.next(PATIENCE), Ok(Heard::Message(it)) if it == "hello"));
+        assert_eq!(
+            (editor.buffer.text().as_str(), editor.buffer.version),
+            ("one\n", 1)
+        );
+        let why = editor.next(Duration::from_millis(20)).err();
+        assert_eq!(
+            why.as_deref(),
+            Some("The server said nothing for 0 seconds.")
+        );
+    }
 }

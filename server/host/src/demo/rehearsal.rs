@@ -35,17 +35,23 @@ impl Rehearsal {
         let address = listener.local_addr()?;
         let over = Arc::new(AtomicBool::new(false));
         let seen = over.clone();
-        let thread = thread::Builder::new().name("rehearsal".to_owned()).spawn(move || {
-            // One at a time: one session asks one question at a time.
-            for stream in listener.incoming() {
-                if seen.load(Ordering::Relaxed) {
-                    return;
+        let thread = thread::Builder::new()
+            .name("rehearsal".to_owned())
+            .spawn(move || {
+                // One at a time: one session asks one question at a time.
+                for stream in listener.incoming() {
+                    if seen.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    // A client that goes away in the middle has its reasons.
+                    let _ = stream.and_then(|it| serve(it, pause, &seen));
                 }
-                // A client that goes away in the middle has its reasons.
-                let _ = stream.and_then(|it| serve(it, pause, &seen));
-            }
-        })?;
-        Ok(Self { address, over, thread: Some(thread) })
+            })?;
+        Ok(Self {
+            address,
+            over,
+            thread: Some(thread),
+        })
     }
 
     /// The base URL of the API, to which `/chat/completions` is added.
@@ -84,12 +90,14 @@ fn answer(request: &Request) -> Result<Reply, String> {
     if request.line != "POST /v1/chat/completions HTTP/1.1" {
         return Err(format!("{:?} is not served here", request.line));
     }
-    let body: Value = serde_json::from_slice(&request.body).map_err(|error| format!("the body is no JSON ({error})"))?;
+    let body: Value = serde_json::from_slice(&request.body)
+        .map_err(|error| format!("the body is no JSON ({error})"))?;
     script::reply(&body)
 }
 
 fn refuse(stream: &mut TcpStream, why: &str) -> io::Result<()> {
-    let body = json!({"error": {"message": why, "type": "invalid_request_error", "code": null}}).to_string();
+    let body = json!({"error": {"message": why, "type": "invalid_request_error", "code": null}})
+        .to_string();
     write!(
         stream,
         "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
@@ -97,8 +105,15 @@ fn refuse(stream: &mut TcpStream, why: &str) -> io::Result<()> {
     )
 }
 
-fn stream_reply(stream: &mut TcpStream, reply: &Reply, pause: Duration, over: &AtomicBool) -> io::Result<()> {
-    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")?;
+fn stream_reply(
+    stream: &mut TcpStream,
+    reply: &Reply,
+    pause: Duration,
+    over: &AtomicBool,
+) -> io::Result<()> {
+    stream.write_all(
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n",
+    )?;
     for chunk in chunks(reply) {
         if over.load(Ordering::Relaxed) {
             return Ok(());
@@ -118,7 +133,10 @@ fn chunks(reply: &Reply) -> Vec<Value> {
             "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
         })
     };
-    let mut chunks = vec![choice(json!({"role": "assistant", "content": ""}), Value::Null)];
+    let mut chunks = vec![choice(
+        json!({"role": "assistant", "content": ""}),
+        Value::Null,
+    )];
     for piece in pieces(&reply.text) {
         chunks.push(choice(json!({"content": piece}), Value::Null));
     }
@@ -127,7 +145,8 @@ fn chunks(reply: &Reply) -> Vec<Value> {
         Some(call) => {
             let arguments = call.arguments.to_string();
             let function = json!({"name": call.tool, "arguments": ""});
-            let start = json!({"index": 0, "id": call.id, "type": "function", "function": function});
+            let start =
+                json!({"index": 0, "id": call.id, "type": "function", "function": function});
             chunks.push(choice(json!({"tool_calls": [start]}), Value::Null));
             for piece in pieces(&arguments) {
                 let more = json!({"index": 0, "function": {"arguments": piece}});
@@ -151,7 +170,9 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::provider::{Content, Endpoint, Message, ModelEvent, ModelRequest, StopReason, ToolSpec, Wire};
+    use engine::provider::{
+        Content, Endpoint, Message, ModelEvent, ModelRequest, StopReason, ToolSpec, Wire,
+    };
     use std::io::Read;
 
     fn exchange(rehearsal: &Rehearsal, request: &str) -> String {
@@ -166,21 +187,37 @@ mod tests {
     #[test]
     fn the_engine_understands_it() {
         let rehearsal = Rehearsal::start(Duration::ZERO).unwrap();
-        let endpoint = Endpoint { base_url: rehearsal.base_url(), key: None, extra_headers: Vec::new() };
-        let tool = ToolSpec { name: "read_file".to_owned(), description: String::new(), parameters: json!({}) };
+        let endpoint = Endpoint {
+            base_url: rehearsal.base_url(),
+            key: None,
+            extra_headers: Vec::new(),
+        };
+        let tool = ToolSpec {
+            name: "read_file".to_owned(),
+            description: String::new(),
+            parameters: json!({}),
+        };
         let request = ModelRequest {
             model: MODEL.to_owned(),
             system: "Be brief.".to_owned(),
-            messages: vec![Message::User(vec![Content::Text("`sh t.sh` and `a.sh`".to_owned())])],
+            messages: vec![Message::User(vec![Content::Text(
+                "`sh t.sh` and `a.sh`".to_owned(),
+            )])],
             tools: vec![tool],
             max_tokens: None,
             temperature: None,
         };
         let provider = Wire::ChatCompletions.provider();
         let asked = provider.request(&endpoint, &request);
-        assert_eq!(asked.url, format!("{}/chat/completions", rehearsal.base_url()));
+        assert_eq!(
+            asked.url,
+            format!("{}/chat/completions", rehearsal.base_url())
+        );
         let body = String::from_utf8(asked.body).unwrap();
-        let head = format!("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
         let answer = exchange(&rehearsal, &(head + &body));
         let (head, stream) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
@@ -189,26 +226,50 @@ mod tests {
         let mut decoder = provider.decoder();
         decoder.feed(stream.as_bytes(), &mut events);
         decoder.end(&mut events);
-        let text: String = events.iter().filter_map(|it| if let ModelEvent::Text(it) = it { Some(it.as_str()) } else { None }).collect();
+        let text: String = events
+            .iter()
+            .filter_map(|it| {
+                if let ModelEvent::Text(it) = it {
+                    Some(it.as_str())
+                } else {
+                    None
+                }
+            })
+            .collect();
         assert_eq!(text, "First I read a.sh, as it stands in the editor.");
-        let Some(ModelEvent::Call(call)) = events.iter().find(|it| matches!(it, ModelEvent::Call(_))) else {
+        let Some(ModelEvent::Call(call)) =
+            events.iter().find(|it| matches!(it, ModelEvent::Call(_)))
+        else {
             panic!("no call in {events:?}")
         };
-        assert_eq!((call.name.as_str(), call.arguments.as_str()), ("read_file", r#"{"path":"a.sh"}"#));
-        assert_eq!(events.last(), Some(&ModelEvent::Ended(StopReason::ToolCalls)));
+        assert_eq!(
+            (call.name.as_str(), call.arguments.as_str()),
+            ("read_file", r#"{"path":"a.sh"}"#)
+        );
+        assert_eq!(
+            events.last(),
+            Some(&ModelEvent::Ended(StopReason::ToolCalls))
+        );
     }
 
     #[test]
     fn what_is_no_valid_request_is_answered_with_400_and_the_reason() {
         let rehearsal = Rehearsal::start(Duration::ZERO).unwrap();
         let post = |body: &str| {
-            let head = format!("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: {}\r\n\r\n", body.len());
+            let head = format!(
+                "POST /v1/chat/completions HTTP/1.1\r\nContent-Length: {}\r\n\r\n",
+                body.len()
+            );
             let answer = exchange(&rehearsal, &(head + body));
             let (head, body) = answer.split_once("\r\n\r\n").unwrap();
             format!("{} {body}\n", head.lines().next().unwrap())
         };
         let other = exchange(&rehearsal, "GET /v1/models HTTP/1.1\r\n\r\n");
-        let answers = [post("{"), post(r#"{"model": "x"}"#), post(r#"{"model": "rehearsal-1", "stream": true, "messages": []}"#)];
+        let answers = [
+            post("{"),
+            post(r#"{"model": "x"}"#),
+            post(r#"{"model": "rehearsal-1", "stream": true, "messages": []}"#),
+        ];
         expect_test::expect![[r#"
             HTTP/1.1 400 Bad Request {"error":{"message":"the body is no JSON (EOF while parsing an object at line 1 column 1)","type":"invalid_request_error","code":null}}
             HTTP/1.1 400 Bad Request {"error":{"message":"there is no model \"x\"; there is rehearsal-1","type":"invalid_request_error","code":null}}

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 pub const FILE: &str = "prices.sh";
 
 /// What the person asks for.
-pub const PROMPT: &str = "`sh test.sh` fails. Find the reason in `prices.sh`, repair it there and run the test again.";
+pub const PROMPT: &str =
+    "`sh test.sh` fails. Find the reason in `prices.sh`, repair it there and run the test again.";
 
 /// The line that the person has typed and not saved.
 pub const TYPED: &str = "# Orders of 50.00 or more ship free.";
@@ -133,7 +134,10 @@ fn run_test(folder: &Path, time: Duration) -> io::Result<Outcome> {
                 child.kill()?;
                 child.wait()?;
                 let verdict = format!("not finished after {} seconds", time.as_secs());
-                return Ok(Outcome { passed: false, verdict });
+                return Ok(Outcome {
+                    passed: false,
+                    verdict,
+                });
             }
         }
     };
@@ -141,7 +145,11 @@ fn run_test(folder: &Path, time: Duration) -> io::Result<Outcome> {
     let mut bytes = Vec::new();
     output.take(TEST_OUTPUT).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let verdict = text.lines().rfind(|it| !it.trim().is_empty()).unwrap_or("no output").to_owned();
+    let verdict = text
+        .lines()
+        .rfind(|it| !it.trim().is_empty())
+        .unwrap_or("no output")
+        .to_owned();
     Ok(Outcome { passed, verdict })
 }
 
@@ -160,17 +168,32 @@ mod tests {
     fn the_test_sees_each_fault_and_passes_only_without_both() {
         let percent = |text: &str| text.replace("/ 10)", "/ 100)");
         let limit = |text: &str| text.replace("-gt 5000", "-ge 5000");
-        let outcome = |passed, verdict: &str| Outcome { passed, verdict: verdict.to_owned() };
+        let outcome = |passed, verdict: &str| Outcome {
+            passed,
+            verdict: verdict.to_owned(),
+        };
         assert_eq!(verdict_with(PRICES), outcome(false, "3 of 5 checks fail"));
-        assert_eq!(verdict_with(&percent(PRICES)), outcome(false, "1 of 5 checks fail"));
-        assert_eq!(verdict_with(&limit(PRICES)), outcome(false, "2 of 5 checks fail"));
-        assert_eq!(verdict_with(&limit(&percent(PRICES))), outcome(true, "all 5 checks pass"));
+        assert_eq!(
+            verdict_with(&percent(PRICES)),
+            outcome(false, "1 of 5 checks fail")
+        );
+        assert_eq!(
+            verdict_with(&limit(PRICES)),
+            outcome(false, "2 of 5 checks fail")
+        );
+        assert_eq!(
+            verdict_with(&limit(&percent(PRICES))),
+            outcome(true, "all 5 checks pass")
+        );
     }
 
     #[test]
     fn the_person_has_typed_exactly_one_line() {
         let buffer = Sample::buffer();
-        let typed: Vec<&str> = buffer.lines().filter(|it| !PRICES.lines().any(|other| other == *it)).collect();
+        let typed: Vec<&str> = buffer
+            .lines()
+            .filter(|it| !PRICES.lines().any(|other| other == *it))
+            .collect();
         assert_eq!(typed, [TYPED]);
         assert_eq!(buffer.lines().count(), PRICES.lines().count() + 1);
     }

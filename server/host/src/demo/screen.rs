@@ -59,24 +59,33 @@ pub struct Screen {
     pub colours: Colours,
     /// Whether the line that is being written has begun.
     in_line: bool,
-    /// Blanks before each line of a streamed text, and line ends that wait to be needed.
+    /// Whether a heading was written last, below which no empty line is due.
+    below_heading: bool,
+    /// Blanks and line ends of a streamed text that wait for something to follow them.
     waiting: String,
 }
 
 impl Screen {
     pub fn new(colours: Colours) -> Self {
-        Self { colours, in_line: false, waiting: String::new() }
+        Self {
+            colours,
+            in_line: false,
+            below_heading: false,
+            waiting: String::new(),
+        }
     }
 
     /// A line of its own.
     pub fn line(&mut self, text: &str) -> Result<(), String> {
         self.end_text()?;
+        self.below_heading = false;
         write(&format!("{text}\n"))
     }
 
     /// A line of its own, after an empty one.
     pub fn heading(&mut self, text: &str) -> Result<(), String> {
         self.end_text()?;
+        self.below_heading = true;
         write(&format!("\n{}\n", self.colours.bold(text)))
     }
 
@@ -89,8 +98,16 @@ impl Screen {
         }
         let rest = self.waiting.split_off(ready);
         let ready = std::mem::replace(&mut self.waiting, rest);
-        let ready = if self.in_line { ready.as_str() } else { ready.trim_start() };
-        let margin = if self.in_line { "" } else { "\n" };
+        let ready = if self.in_line {
+            ready.as_str()
+        } else {
+            ready.trim_start()
+        };
+        let margin = if self.in_line || std::mem::take(&mut self.below_heading) {
+            ""
+        } else {
+            "\n"
+        };
         self.in_line = true;
         write(&format!("{margin}{ready}"))
     }
@@ -105,26 +122,41 @@ impl Screen {
     }
 
     /// A call that has ended.
-    pub fn call(&mut self, status: Status, title: &str, took: Option<Duration>) -> Result<(), String> {
+    pub fn call(
+        &mut self,
+        status: Status,
+        title: &str,
+        took: Option<Duration>,
+    ) -> Result<(), String> {
         let word = match status {
             Status::Done => self.colours.green("done  "),
             Status::Exited(0) => self.colours.green("exit 0"),
             Status::Exited(code) => self.colours.red(&format!("exit {code}")),
             Status::Failed => self.colours.red("failed"),
         };
-        let took = took.map(|it| self.colours.dim(&format!("  {} ms", it.as_millis()))).unwrap_or_default();
+        let took = took
+            .map(|it| self.colours.dim(&format!("  {} ms", it.as_millis())))
+            .unwrap_or_default();
         self.line(&format!("  {word}  {}{took}", plain(title)))
     }
 
     /// A command's output, or why a call failed.
     pub fn output(&mut self, text: &str) -> Result<(), String> {
-        self.block(&text.lines().map(|it| plain(it) + "\n").collect::<String>(), 10)
+        self.block(
+            &text.lines().map(|it| plain(it) + "\n").collect::<String>(),
+            10,
+        )
     }
 
     pub fn diff(&mut self, old: &str, new: &str) -> Result<(), String> {
         let text = diff(old, new, self.colours);
         self.end_text()?;
-        write(&text.lines().map(|it| format!("    {it}\n")).collect::<String>())
+        write(
+            &text
+                .lines()
+                .map(|it| format!("    {it}\n"))
+                .collect::<String>(),
+        )
     }
 
     fn block(&mut self, text: &str, margin: usize) -> Result<(), String> {
@@ -134,30 +166,44 @@ impl Screen {
         if first > 0 {
             self.line(&format!("{:margin$}({first} more lines above)", ""))?;
         }
-        write(&lines[first..].iter().map(|it| format!("{:margin$}{it}\n", "")).collect::<String>())
+        write(
+            &lines[first..]
+                .iter()
+                .map(|it| format!("{:margin$}{it}\n", ""))
+                .collect::<String>(),
+        )
     }
 
     /// Asks a question and waits for the number of one of its answers; counted from 0. `None` when nobody answers.
     pub fn ask(&mut self, answers: &[&str]) -> Result<Option<usize>, String> {
         loop {
             self.offer(answers)?;
+            forget_typed();
             write("  Your answer: ")?;
             let mut line = String::new();
-            let n_read = io::stdin().read_line(&mut line).map_err(|error| format!("stdin cannot be read ({error})."))?;
+            let n_read = io::stdin()
+                .read_line(&mut line)
+                .map_err(|error| format!("stdin cannot be read ({error})."))?;
             if n_read == 0 {
                 write("\n")?;
                 return Ok(None);
             }
             match line.trim().parse::<usize>() {
                 Ok(number) if (1..=answers.len()).contains(&number) => return Ok(Some(number - 1)),
-                Ok(_) | Err(_) => self.line(&format!("  Please type a number from 1 to {}.", answers.len()))?,
+                Ok(_) | Err(_) => self.line(&format!(
+                    "  Please type a number from 1 to {}.",
+                    answers.len()
+                ))?,
             }
         }
     }
 
     /// The answers that can be given, without waiting for one.
     pub fn offer(&mut self, answers: &[&str]) -> Result<(), String> {
-        let listed = answers.iter().zip(1..).map(|(it, number)| format!("{number} {}", plain(it)));
+        let listed = answers
+            .iter()
+            .zip(1..)
+            .map(|(it, number)| format!("{number} {}", plain(it)));
         self.line(&format!("  {}", listed.collect::<Vec<_>>().join("   ")))
     }
 }
@@ -179,7 +225,16 @@ fn write(text: &str) -> Result<(), String> {
         .map_err(|error| format!("stdout cannot be written to ({error})."))
 }
 
+/// Drops what was typed before the question stood there: an answer is for what a person has seen.
+fn forget_typed() {
+    // SAFETY: takes two integers. On anything but a terminal it does nothing and says so, which is fine here.
+    unsafe { libc::tcflush(libc::STDIN_FILENO, libc::TCIFLUSH) };
+}
+
 /// A text without control characters, line ends and tabs aside.
 fn plain(text: &str) -> String {
-    text.chars().filter(|it| !it.is_control() || matches!(it, '\t' | '\n')).filter(|it| *it != '\r').collect()
+    text.chars()
+        .filter(|it| !it.is_control() || matches!(it, '\t' | '\n'))
+        .filter(|it| *it != '\r')
+        .collect()
 }

@@ -18,7 +18,12 @@ pub struct Buffer {
 impl Buffer {
     /// Opens a document with this text, whatever the disk holds.
     pub fn open(path: PathBuf, text: &str) -> Self {
-        Self { uri: crate::workspace::uri_of(&path), path, version: 1, text: Rope::from_str(text) }
+        Self {
+            uri: crate::workspace::uri_of(&path),
+            path,
+            version: 1,
+            text: Rope::from_str(text),
+        }
     }
 
     pub fn text(&self) -> String {
@@ -45,20 +50,35 @@ impl Buffer {
         if document.version != Some(self.version) {
             return Err(format!("the document has version {}", self.version));
         }
-        let mut edits = edit.edits.iter().map(plain).collect::<Result<Vec<_>, _>>()?;
+        let mut edits = edit
+            .edits
+            .iter()
+            .map(plain)
+            .collect::<Result<Vec<_>, _>>()?;
         // All ranges are those of the text before. Taken from its end, none moves another; edits at one place keep
         // their order, which is the reverse here.
         edits.sort_by_key(|it| (it.range.start.line, it.range.start.character));
-        let at = |position: lsp::Position| position::offset(&self.text, position.line, position.character, encoding);
-        let is_overlapping = edits.windows(2).any(|it| at(it[0].range.end) > at(it[1].range.start));
+        let at = |position: lsp::Position| {
+            position::offset(&self.text, position.line, position.character, encoding)
+        };
+        let is_overlapping = edits
+            .windows(2)
+            .any(|it| at(it[0].range.end) > at(it[1].range.start));
         if is_overlapping {
             return Err("the edits overlap".to_owned());
         }
         let mut changes = Vec::new();
         for it in edits.into_iter().rev() {
-            let range = ((it.range.start.line, it.range.start.character), (it.range.end.line, it.range.end.character));
+            let range = (
+                (it.range.start.line, it.range.start.character),
+                (it.range.end.line, it.range.end.character),
+            );
             position::apply_change(&mut self.text, Some(range), &it.new_text, encoding);
-            changes.push(lsp::TextDocumentContentChangePartial::new(it.range, None, it.new_text));
+            changes.push(lsp::TextDocumentContentChangePartial::new(
+                it.range,
+                None,
+                it.new_text,
+            ));
         }
         self.version += 1;
         Ok(changes)
@@ -88,7 +108,10 @@ mod tests {
 
     fn edit(version: i32, edits: Value) -> lsp::WorkspaceEdit {
         let document = json!({"uri": "file:///p/a.sh", "version": version});
-        serde_json::from_value(json!({"documentChanges": [{"textDocument": document, "edits": edits}]})).unwrap()
+        serde_json::from_value(
+            json!({"documentChanges": [{"textDocument": document, "edits": edits}]}),
+        )
+        .unwrap()
     }
 
     fn replace(line: u32, from: u32, to: u32, text: &str) -> Value {
@@ -98,9 +121,17 @@ mod tests {
     #[test]
     fn all_ranges_are_those_of_the_text_before_and_the_changes_hold_one_after_the_other() {
         let mut buffer = buffer();
-        let edits = json!([replace(0, 0, 3, "1\n1.5"), replace(0, 3, 3, "a"), replace(0, 3, 3, "b"), replace(2, 0, 5, "3")]);
+        let edits = json!([
+            replace(0, 0, 3, "1\n1.5"),
+            replace(0, 3, 3, "a"),
+            replace(0, 3, 3, "b"),
+            replace(2, 0, 5, "3")
+        ]);
         let changes = buffer.apply(&edit(1, edits), Encoding::Utf8).unwrap();
-        assert_eq!((buffer.text().as_str(), buffer.version), ("1\n1.5ab\ntwo\n3\n", 2));
+        assert_eq!(
+            (buffer.text().as_str(), buffer.version),
+            ("1\n1.5ab\ntwo\n3\n", 2)
+        );
         let mut replayed = Rope::from_str("one\ntwo\nthree\n");
         for it in changes {
             let (start, end) = (it.range.start, it.range.end);
@@ -120,7 +151,10 @@ mod tests {
             serde_json::from_value(json!({"documentChanges": [{"textDocument": {"uri": "file:///p/b.sh", "version": 1}, "edits": one()}]})).unwrap(),
         ];
         let mut buffer = buffer();
-        let reasons: Vec<String> = cases.iter().map(|it| buffer.apply(it, Encoding::Utf8).unwrap_err()).collect();
+        let reasons: Vec<String> = cases
+            .iter()
+            .map(|it| buffer.apply(it, Encoding::Utf8).unwrap_err())
+            .collect();
         assert_eq!(
             reasons,
             [
@@ -130,6 +164,9 @@ mod tests {
                 "that document is not open",
             ]
         );
-        assert_eq!((buffer.text().as_str(), buffer.version), ("one\ntwo\nthree\n", 1));
+        assert_eq!(
+            (buffer.text().as_str(), buffer.version),
+            ("one\ntwo\nthree\n", 1)
+        );
     }
 }

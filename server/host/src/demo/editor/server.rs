@@ -37,17 +37,35 @@ pub enum Silence {
 impl Server {
     /// Starts a server; its three standard streams are set here.
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
         let (to_us, messages) = channel();
         if let Some(stdout) = child.stdout.take() {
-            thread::Builder::new().name("demo-read".to_owned()).spawn(move || listen(stdout, &to_us))?;
+            thread::Builder::new()
+                .name("demo-read".to_owned())
+                .spawn(move || listen(stdout, &to_us))?;
         }
         let (say, words) = channel();
         if let Some(stderr) = child.stderr.take() {
-            thread::Builder::new().name("demo-stderr".to_owned()).spawn(move || overhear(stderr, &say))?;
+            thread::Builder::new()
+                .name("demo-stderr".to_owned())
+                .spawn(move || overhear(stderr, &say))?;
         }
         let stdin = child.stdin.take();
-        Ok(Self { child, stdin, messages, words })
+        Ok(Self {
+            child,
+            stdin,
+            messages,
+            words,
+        })
+    }
+
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends one message.
@@ -87,7 +105,10 @@ impl Server {
     /// How the server ended and what it said last on stderr.
     fn last_words(&mut self) -> String {
         let how = match self.leave() {
-            true => self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string()),
+            true => self
+                .child
+                .wait()
+                .map_or_else(|error| error.to_string(), |it| it.to_string()),
             false => "it closed its output but went on".to_owned(),
         };
         // The channel closes with the server's stderr; a grandchild may hold that open.
@@ -118,7 +139,9 @@ impl Drop for Server {
 fn listen(stdout: impl Read, to_us: &Sender<Value>) {
     let mut frames = Frames::new(stdout, MESSAGE_LIMIT);
     while let Ok(Frame::Body(body)) = frames.next() {
-        let Ok(message) = serde_json::from_slice(&body) else { return };
+        let Ok(message) = serde_json::from_slice(&body) else {
+            return;
+        };
         if to_us.send(message).is_err() {
             return;
         }
@@ -156,20 +179,29 @@ mod tests {
         let mut server = shell("cat");
         let message = json!({"method": "x", "params": "ä\r\n"});
         server.send(&message).unwrap();
-        assert!(server.next(Duration::from_secs(10)).is_ok_and(|it| it == message));
+        assert!(
+            server
+                .next(Duration::from_secs(10))
+                .is_ok_and(|it| it == message)
+        );
         assert!(server.leave());
     }
 
     #[test]
     fn the_end_of_a_server_is_told_with_its_last_words() {
         let mut server = shell("echo first >&2; echo no config >&2; exit 3");
-        let Err(Silence::Over(how)) = server.next(Duration::from_secs(10)) else { panic!("it did not end") };
+        let Err(Silence::Over(how)) = server.next(Duration::from_secs(10)) else {
+            panic!("it did not end")
+        };
         assert_eq!(how, "exit status: 3; its last words: no config");
     }
 
     #[test]
     fn a_silent_server_is_not_waited_for_for_ever() {
         let mut server = shell("exec sleep 60");
-        assert!(matches!(server.next(Duration::from_millis(20)), Err(Silence::Late)));
+        assert!(matches!(
+            server.next(Duration::from_millis(20)),
+            Err(Silence::Late)
+        ));
     }
 }

@@ -21,7 +21,9 @@ pub(super) fn read(stream: &mut dyn Read) -> io::Result<Result<Request, String>>
             break at;
         }
         if bytes.len() > HEAD_LIMIT {
-            return Ok(Err(format!("the headers have more than {HEAD_LIMIT} bytes")));
+            return Ok(Err(format!(
+                "the headers have more than {HEAD_LIMIT} bytes"
+            )));
         }
         more(stream, &mut bytes)?;
     };
@@ -36,7 +38,9 @@ pub(super) fn read(stream: &mut dyn Read) -> io::Result<Result<Request, String>>
         if name.eq_ignore_ascii_case("content-length") {
             match value.trim().parse::<usize>() {
                 Ok(length) if length <= BODY_LIMIT => n_body = length,
-                Ok(_) | Err(_) => return Ok(Err(format!("the length {} cannot be served", value.trim()))),
+                Ok(_) | Err(_) => {
+                    return Ok(Err(format!("the length {} cannot be served", value.trim())));
+                }
             }
         }
     }

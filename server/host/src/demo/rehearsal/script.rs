@@ -35,13 +35,18 @@ pub fn reply(request: &Value) -> Result<Reply, String> {
     }
     let reply = memory.next();
     match &reply.call {
-        Some(call) if !offers(request, call.tool) => Err(format!("the request offers no tool {}", call.tool)),
+        Some(call) if !offers(request, call.tool) => {
+            Err(format!("the request offers no tool {}", call.tool))
+        }
         Some(_) | None => Ok(reply),
     }
 }
 
 fn offers(request: &Value, tool: &str) -> bool {
-    let tools = request["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let tools = request["tools"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     tools.iter().any(|it| it["function"]["name"] == tool)
 }
 
@@ -50,7 +55,10 @@ fn offers(request: &Value, tool: &str) -> bool {
 enum Step<'a> {
     Prompt(String),
     /// A call and its result.
-    Called { tool: &'a str, result: &'a str },
+    Called {
+        tool: &'a str,
+        result: &'a str,
+    },
     Said,
 }
 
@@ -58,12 +66,17 @@ enum Step<'a> {
 /// start, people and model in turn, each call answered once and at once, the last word not the model's.
 fn steps(request: &Value) -> Result<Vec<Step<'_>>, String> {
     if request["model"] != MODEL {
-        return Err(format!("there is no model {}; there is {MODEL}", request["model"]));
+        return Err(format!(
+            "there is no model {}; there is {MODEL}",
+            request["model"]
+        ));
     }
     if request["stream"] != true {
         return Err("only streams are served; set stream to true".to_owned());
     }
-    let messages = request["messages"].as_array().ok_or("messages is not an array")?;
+    let messages = request["messages"]
+        .as_array()
+        .ok_or("messages is not an array")?;
     let mut steps = Vec::new();
     let mut before = "";
     // Calls of the last answer that have no result yet: id and tool.
@@ -71,15 +84,24 @@ fn steps(request: &Value) -> Result<Vec<Step<'_>>, String> {
     for (at, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
         if role != "tool" && !open.is_empty() {
-            return Err(format!("messages[{at}]: the call {} has no result", open[0].0));
+            return Err(format!(
+                "messages[{at}]: the call {} has no result",
+                open[0].0
+            ));
         }
         match role {
             "system" if at == 0 => {}
-            "user" if matches!(before, "" | "system" | "assistant") => steps.push(Step::Prompt(text(&message["content"])?)),
+            "user" if matches!(before, "" | "system" | "assistant") => {
+                steps.push(Step::Prompt(text(&message["content"])?))
+            }
             // The results of an answer may be followed by what the person said meanwhile.
             "user" if before == "tool" => steps.push(Step::Prompt(text(&message["content"])?)),
             "assistant" if matches!(before, "user" | "tool") => {
-                for call in message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default() {
+                for call in message["tool_calls"]
+                    .as_array()
+                    .map(Vec::as_slice)
+                    .unwrap_or_default()
+                {
                     let id = call["id"].as_str().filter(|it| !it.is_empty());
                     let tool = call["function"]["name"].as_str();
                     let (Some(id), Some(tool)) = (id, tool) else {
@@ -97,10 +119,16 @@ fn steps(request: &Value) -> Result<Vec<Step<'_>>, String> {
                     return Err(format!("messages[{at}]: no open call has the id {id:?}"));
                 };
                 let (_, tool) = open.remove(called);
-                let result = message["content"].as_str().ok_or(format!("messages[{at}]: a result is not a text"))?;
+                let result = message["content"]
+                    .as_str()
+                    .ok_or(format!("messages[{at}]: a result is not a text"))?;
                 steps.push(Step::Called { tool, result });
             }
-            _ => return Err(format!("messages[{at}]: the role {role:?} cannot stand after {before:?}")),
+            _ => {
+                return Err(format!(
+                    "messages[{at}]: the role {role:?} cannot stand after {before:?}"
+                ));
+            }
         }
         before = role;
     }
@@ -119,7 +147,9 @@ fn text(content: &Value) -> Result<String, String> {
         Value::String(text) => Ok(text.clone()),
         Value::Array(parts) => {
             let texts: Option<Vec<&str>> = parts.iter().map(|it| it["text"].as_str()).collect();
-            texts.map(|it| it.join("\n")).ok_or("a part of the content is not a text".to_owned())
+            texts
+                .map(|it| it.join("\n"))
+                .ok_or("a part of the content is not a text".to_owned())
         }
         _ => Err("a content is neither text nor parts".to_owned()),
     }
@@ -159,8 +189,14 @@ impl Memory {
             Step::Prompt(text) => {
                 let named: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
                 *self = Self {
-                    command: named.iter().find(|it| it.contains(' ')).map(|it| (*it).to_owned()),
-                    file: named.iter().find(|it| !it.contains(' ')).map(|it| (*it).to_owned()),
+                    command: named
+                        .iter()
+                        .find(|it| it.contains(' '))
+                        .map(|it| (*it).to_owned()),
+                    file: named
+                        .iter()
+                        .find(|it| !it.contains(' '))
+                        .map(|it| (*it).to_owned()),
                     last: Last::Prompt,
                     n_calls: self.n_calls,
                     ..Self::default()
@@ -193,7 +229,9 @@ impl Memory {
                 self.test_failed = footer.starts_with("[exit code ");
                 match self.test_failed {
                     true => Last::Failed,
-                    false if footer.starts_with("[ended by ") || footer.contains("was ended") => refused(),
+                    false if footer.starts_with("[ended by ") || footer.contains("was ended") => {
+                        refused()
+                    }
                     false => Last::Passed,
                 }
             }
@@ -203,22 +241,37 @@ impl Memory {
 
     fn next(&self) -> Reply {
         let (Some(command), Some(file)) = (&self.command, &self.file) else {
-            return stop("I am a script for one demonstration: name a command and a file between backquotes.");
+            return stop(
+                "I am a script for one demonstration: name a command and a file between backquotes.",
+            );
         };
         let run = || self.call("execute_command", json!({"command": command}));
         let read = || self.call("read_file", json!({"path": file}));
         match &self.last {
-            Last::Nothing | Last::Prompt => say(format!("First I read {file}, as it stands in the editor."), read()),
+            Last::Nothing | Last::Prompt => say(
+                format!("First I read {file}, as it stands in the editor."),
+                read(),
+            ),
             Last::Read if self.test_failed => self.edit(file),
             Last::Read => {
                 let n_lines = self.text.lines().count();
-                say(format!("{file} has {n_lines} lines. Now the test, to see what fails."), run())
+                say(
+                    format!("{file} has {n_lines} lines. Now the test, to see what fails."),
+                    run(),
+                )
             }
             Last::Failed if self.n_edits == 0 => self.edit(file),
-            Last::Failed if self.n_reads < 2 => say(format!("The test still fails. I read {file} once more."), read()),
-            Last::Failed => stop("The test still fails, and I have looked twice. I stop here; please look yourself."),
+            Last::Failed if self.n_reads < 2 => say(
+                format!("The test still fails. I read {file} once more."),
+                read(),
+            ),
+            Last::Failed => stop(
+                "The test still fails, and I have looked twice. I stop here; please look yourself.",
+            ),
             Last::Edited => say("The change is in. The test again:".to_owned(), run()),
-            Last::Passed if self.n_edits == 0 => stop("The test passes already, so there is nothing to repair."),
+            Last::Passed if self.n_edits == 0 => {
+                stop("The test passes already, so there is nothing to repair.")
+            }
             Last::Passed => stop(&self.summary(file)),
             Last::Refused(why) => {
                 let why = why.trim_end_matches('.');
@@ -230,33 +283,55 @@ impl Memory {
     fn edit(&self, file: &str) -> Reply {
         let found = faults(&self.text);
         let Some((target, replacement)) = repaired(&self.text, &found) else {
-            return stop(&format!("I have read {file} and find nothing in it that I know how to repair, so I stop here."));
+            return stop(&format!(
+                "I have read {file} and find nothing in it that I know how to repair, so I stop here."
+            ));
         };
-        let edit = self.call("edit_file", json!({"path": file, "target_content": target, "replacement_content": replacement}));
+        let edit = self.call(
+            "edit_file",
+            json!({"path": file, "target_content": target, "replacement_content": replacement}),
+        );
         say(format!("I see what is wrong:\n{}", list(&found)), edit)
     }
 
     fn call(&self, tool: &'static str, arguments: Value) -> Call {
-        Call { id: format!("call_{}", self.n_calls), tool, arguments }
+        Call {
+            id: format!("call_{}", self.n_calls),
+            tool,
+            arguments,
+        }
     }
 
     fn summary(&self, file: &str) -> String {
         let n = faults(&self.text).len();
-        let lines = if n == 1 { "one line".to_owned() } else { format!("{n} lines") };
+        let lines = if n == 1 {
+            "one line".to_owned()
+        } else {
+            format!("{n} lines")
+        };
         format!("The test passes. I changed {lines} of {file} and left everything else as it was.")
     }
 }
 
 fn list(found: &[Fault]) -> String {
-    found.iter().map(|it| format!("- Line {}: {}\n", it.line + 1, it.why)).collect()
+    found
+        .iter()
+        .map(|it| format!("- Line {}: {}\n", it.line + 1, it.why))
+        .collect()
 }
 
 fn say(text: String, call: Call) -> Reply {
-    Reply { text, call: Some(call) }
+    Reply {
+        text,
+        call: Some(call),
+    }
 }
 
 fn stop(text: &str) -> Reply {
-    Reply { text: text.to_owned(), call: None }
+    Reply {
+        text: text.to_owned(),
+        call: None,
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,13 @@ const MOST: usize = 80;
 /// The hunks between two texts, each with one line around it. Removed lines bear the old numbers, all others the new.
 pub fn diff(old: &str, new: &str, colours: Colours) -> String {
     let lines = rows(old, new);
-    let width = lines.iter().filter_map(|it| it.number).max().unwrap_or(0).to_string().len();
+    let width = lines
+        .iter()
+        .filter_map(|it| it.number)
+        .max()
+        .unwrap_or(0)
+        .to_string()
+        .len();
     let mut out = String::new();
     for row in lines.iter().take(MOST) {
         let number = row.number.map(|it| it.to_string()).unwrap_or_default();
@@ -24,7 +30,11 @@ pub fn diff(old: &str, new: &str, colours: Colours) -> String {
         };
     }
     if lines.len() > MOST {
-        let _ = writeln!(out, "{}", colours.dim(&format!("({} more lines)", lines.len() - MOST)));
+        let _ = writeln!(
+            out,
+            "{}",
+            colours.dim(&format!("({} more lines)", lines.len() - MOST))
+        );
     }
     out
 }
@@ -41,21 +51,39 @@ fn rows(old: &str, new: &str) -> Vec<Row> {
     let new_lines: Vec<&str> = new.lines().collect();
     let context = |at: u32| {
         let text = new_lines.get(at as usize).copied().unwrap_or_default();
-        Row { mark: ' ', number: Some(at + 1), text: super::plain(text) }
+        Row {
+            mark: ' ',
+            number: Some(at + 1),
+            text: super::plain(text),
+        }
     };
     let hunks = engine::text::hunks(old, new);
     let n_new = u32::try_from(new_lines.len()).unwrap_or(u32::MAX);
     let mut rows = Vec::new();
     // The line of the new text after the last one that is in the picture.
     let mut shown = 0;
-    for Hunk { old, new, removed, added } in hunks {
+    for Hunk {
+        old,
+        new,
+        removed,
+        added,
+    } in hunks
+    {
         let before = new.start.saturating_sub(1).max(shown);
         if before > shown && !rows.is_empty() {
-            rows.push(Row { mark: ' ', number: None, text: "...".to_owned() });
+            rows.push(Row {
+                mark: ' ',
+                number: None,
+                text: "...".to_owned(),
+            });
         }
         rows.extend((before..new.start).map(context));
         let marked = |mark: char, first: u32, lines: Vec<String>| {
-            (first + 1..).zip(lines).map(move |(number, line)| Row { mark, number: Some(number), text: super::plain(&line) })
+            (first + 1..).zip(lines).map(move |(number, line)| Row {
+                mark,
+                number: Some(number),
+                text: super::plain(&line),
+            })
         };
         rows.extend(marked('-', old.start, removed));
         rows.extend(marked('+', new.start, added));
@@ -122,7 +150,8 @@ mod tests {
     #[test]
     fn colours_are_whole_lines_and_nothing_in_the_text_reaches_the_terminal_as_a_command() {
         let shown = diff("\x1b[2Jx\n", "y\n", Colours::On);
-        expect![[r#""\u{1b}[31m- 1  [2Jx\u{1b}[0m\n\u{1b}[32m+ 1  y\u{1b}[0m\n""#]].assert_eq(&format!("{shown:?}"));
+        expect![[r#""\u{1b}[31m- 1  [2Jx\u{1b}[0m\n\u{1b}[32m+ 1  y\u{1b}[0m\n""#]]
+            .assert_eq(&format!("{shown:?}"));
     }
 
     #[test]

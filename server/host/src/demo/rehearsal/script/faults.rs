@@ -26,7 +26,11 @@ pub(super) fn faults(text: &str) -> Vec<Fault> {
             says.push_str(&trimmed.to_lowercase());
             says.push('\n');
         } else if let Some((repaired, why)) = percent(code, &says).or_else(|| limit(code, &says)) {
-            found.push(Fault { line, repaired, why });
+            found.push(Fault {
+                line,
+                repaired,
+                why,
+            });
         }
     }
     found
@@ -35,11 +39,20 @@ pub(super) fn faults(text: &str) -> Vec<Fault> {
 /// The piece of the text from the first fault to the last, and the same piece repaired.
 pub(super) fn repaired(text: &str, faults: &[Fault]) -> Option<(String, String)> {
     let (first, last) = (faults.first()?.line, faults.last()?.line);
-    let lines = text.split_inclusive('\n').enumerate().skip(first).take(last - first + 1);
+    let lines = text
+        .split_inclusive('\n')
+        .enumerate()
+        .skip(first)
+        .take(last - first + 1);
     let (mut target, mut replacement) = (String::new(), String::new());
     for (at, line) in lines {
         target.push_str(line);
-        replacement.push_str(faults.iter().find(|it| it.line == at).map_or(line, |it| &it.repaired));
+        replacement.push_str(
+            faults
+                .iter()
+                .find(|it| it.line == at)
+                .map_or(line, |it| &it.repaired),
+        );
     }
     Some((target, replacement))
 }
@@ -52,7 +65,10 @@ fn percent(code: &str, says: &str) -> Option<(String, String)> {
         return None;
     }
     let repaired = format!("{}0{}", &code[..at], &code[at..]);
-    Some((repaired, "a percentage is divided by 10, but percent means hundredths.".to_owned()))
+    Some((
+        repaired,
+        "a percentage is divided by 10, but percent means hundredths.".to_owned(),
+    ))
 }
 
 /// A limit that the comment includes and the comparison leaves out.
@@ -62,7 +78,10 @@ fn limit(code: &str, says: &str) -> Option<(String, String)> {
     if !code.contains(" -gt ") {
         return None;
     }
-    let why = format!("the comment says \"{}\", but -gt leaves the limit itself out.", word.trim());
+    let why = format!(
+        "the comment says \"{}\", but -gt leaves the limit itself out.",
+        word.trim()
+    );
     Some((code.replacen(" -gt ", " -ge ", 1), why))
 }
 
@@ -76,7 +95,10 @@ mod tests {
     fn the_faults_of_the_buffer_are_found_and_each_repair_changes_its_line_alone() {
         let text = Sample::buffer();
         let found = faults(&text);
-        let told: String = found.iter().map(|it| format!("{}: {}\n   {}", it.line, it.why, it.repaired)).collect();
+        let told: String = found
+            .iter()
+            .map(|it| format!("{}: {}\n   {}", it.line, it.why, it.repaired))
+            .collect();
         expect![[r#"
             6: a percentage is divided by 10, but percent means hundredths.
                    echo $((cents - cents * percent / 100))
