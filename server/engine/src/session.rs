@@ -107,6 +107,13 @@ impl Session {
     /// Replaces model, prompt, tools and limits. A running turn goes on with the new ones at its
     /// next answer.
     pub fn configure(&mut self, settings: Settings) {
+        if settings.model != self.settings.model {
+            for entry in &mut self.history {
+                if let Entry::Answer(answer) = entry {
+                    answer.raw = None;
+                }
+            }
+        }
         self.settings = settings;
     }
 

@@ -238,7 +238,8 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
     };
     let code = tokio::select! {
         code = lsp::serve(service, front, out.clone(), pump) => code.context("reading stdin")?,
-        _ = parent_gone => 1,
+        // Not the sender's end: the loop ends with the reader, whose code counts.
+        Ok(()) = parent_gone => 1,
     };
     let grace = Duration::from_millis(limits.exit_ms);
     // Launchers end what is left even if this takes too long.

@@ -46,6 +46,9 @@ pub enum Record {
         text: String,
         #[serde(default, skip_serializing_if = "String::is_empty")]
         thought: String,
+        /// The provider's own items, which it wants back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        raw: Option<serde_json::Value>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut: bool,
     },

@@ -277,7 +277,8 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
                 arguments,
             })
         }
-        7 => ModelEvent::Usage(Usage::default()),
+        7 if rng.bool() => ModelEvent::Usage(Usage::default()),
+        7 => ModelEvent::Raw(serde_json::json!({"n": rng.u8(..)})),
         8 => ModelEvent::Ended(StopReason::EndTurn),
         _ => ModelEvent::Failed(ModelError {
             kind: ModelErrorKind::Cut,

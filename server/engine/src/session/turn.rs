@@ -2,11 +2,12 @@
 
 use super::effect::{Effect, PromptEnd, Update};
 use super::{Calls, Session};
-use crate::context::{self, Asked, Entry};
+use crate::context::{self, Answer, Asked, Entry};
 use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
 use protocol::record::{EndReason, Record};
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use protocol::tool::Outcome;
+use serde_json::Value;
 
 /// A running turn.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(super) struct Turn {
     /// What was said since the last record.
     pub text: String,
     pub thought: String,
+    /// The provider's own items of this answer.
+    pub raw: Option<Value>,
     pub calls: Calls,
 }
 
@@ -68,6 +71,7 @@ impl Session {
             stop: StopReason::EndTurn,
             text: String::new(),
             thought: String::new(),
+            raw: None,
             calls: Calls::new(),
         });
         self.take_in(prompts, out);
@@ -95,12 +99,7 @@ impl Session {
         turn.answers += 1;
         turn.called = false;
         let request = Box::new(context::build(&self.settings, &self.history));
-        self.history.push(Entry::Answer {
-            number: answer,
-            text: String::new(),
-            thought: String::new(),
-            calls: Vec::new(),
-        });
+        self.history.push(Entry::Answer(Answer::new(answer)));
         out.push(Effect::AskModel { stream, request });
     }
 
@@ -120,8 +119,7 @@ impl Session {
             }
             ModelEvent::Call(call) => self.called(call, out),
             ModelEvent::Usage(usage) => out.push(Effect::Show(Update::Usage(usage))),
-            // No provider of this build needs its own items back.
-            ModelEvent::Raw(_) => {}
+            ModelEvent::Raw(raw) => turn.raw = Some(raw),
             ModelEvent::Ended(stop) => {
                 turn.stream = None;
                 turn.stop = stop;
@@ -148,8 +146,8 @@ impl Session {
             tool: call.name.clone(),
             arguments: call.arguments.clone(),
         }));
-        if let Some(Entry::Answer { calls, .. }) = self.history.last_mut() {
-            calls.push(Asked {
+        if let Some(Entry::Answer(answer)) = self.history.last_mut() {
+            answer.calls.push(Asked {
                 id,
                 call: call.clone(),
                 result: None,
@@ -161,35 +159,31 @@ impl Session {
     /// Records what was said since the last record.
     pub(super) fn flush(&mut self, cut: bool, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        if turn.text.is_empty() && turn.thought.is_empty() {
+        if turn.text.is_empty() && turn.thought.is_empty() && turn.raw.is_none() {
             return;
         }
         let text = std::mem::take(&mut turn.text);
         let thought = std::mem::take(&mut turn.thought);
-        if let Some(Entry::Answer {
-            text: said,
-            thought: thoughts,
-            ..
-        }) = self.history.last_mut()
-        {
-            said.push_str(&text);
-            thoughts.push_str(&thought);
+        let raw = turn.raw.take();
+        if let Some(Entry::Answer(answer)) = self.history.last_mut() {
+            answer.say(&text, &thought, raw.as_ref());
         }
         out.push(Effect::Append(Record::Assistant {
             answer: turn.answer,
             text,
             thought,
+            raw,
             cut,
         }));
     }
 
     /// Puts a result beside its call in the history.
     pub(super) fn remember_result(&mut self, id: CallId, text: String, outcome: Outcome) {
-        let Some(Entry::Answer { calls, .. }) = self.history.last_mut() else {
+        let Some(Entry::Answer(answer)) = self.history.last_mut() else {
             return;
         };
         // By our id: a provider may give one id to two calls.
-        if let Some(asked) = calls.iter_mut().find(|it| it.id == id) {
+        if let Some(asked) = answer.calls.iter_mut().find(|it| it.id == id) {
             asked.result = Some(ToolResult {
                 id: asked.call.id.clone(),
                 text,

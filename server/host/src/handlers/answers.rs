@@ -20,9 +20,9 @@ impl Host {
         let key = (session.clone(), call);
         let method = methods::RequestPermission::METHOD;
         if self.client.takes(method) {
-            let params = permission_request(&key, &question);
-            self.asking.questions.insert(key.clone(), question);
-            let id = self.asking.open(Pending::Permission(key));
+            let id = self.asking.open(Pending::Permission(key.clone()));
+            let params = permission_request(&key, &question, id);
+            self.asking.questions.insert(key, question);
             self.out.request(id, method, &params);
         } else {
             self.asking.questions.insert(key.clone(), question);
@@ -68,6 +68,7 @@ impl Host {
             return;
         }
         let id = self.asking.open(Pending::Elicit(reply));
+        let request = request.meta(show::meta(json!({"requestId": id})));
         self.out.request(id, method, &request);
     }
 
@@ -176,7 +177,13 @@ impl Host {
     }
 }
 
-fn permission_request(key: &CallKey, question: &Question) -> acp::RequestPermissionRequest {
+/// The id rides in `_meta` too: not every editor tells its handlers the id that a `$/cancelRequest`
+/// will name.
+fn permission_request(
+    key: &CallKey,
+    question: &Question,
+    id: i64,
+) -> acp::RequestPermissionRequest {
     let change = CallChange {
         status: Some(CallStatus::Waiting),
         title: Some(question.title.clone()),
@@ -199,6 +206,7 @@ fn permission_request(key: &CallKey, question: &Question) -> acp::RequestPermiss
         show::call_update(key.1, change),
         options,
     )
+    .meta(show::meta(json!({"requestId": id})))
 }
 
 /// A question as plain text, for a message box.

@@ -133,7 +133,9 @@ fn form(questions: &[Question]) -> Value {
         field["description"] = json!(question.question);
         properties.insert(field_name(at), field);
     }
-    json!({"type": "object", "properties": properties})
+    // JSON objects have no order in every editor's language; this list does.
+    let required: Vec<String> = (0..questions.len()).map(field_name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
 }
 
 fn choice(choice: &Choice) -> Value {
