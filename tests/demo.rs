@@ -55,17 +55,9 @@ impl Run {
     /// What was shown, with everything that differs between two runs taken out.
     fn page(&self) -> String {
         let lines = self.shown.lines().map(|line| {
-            if line.starts_with("Project: ")
-                || line.starts_with("  folder ")
-                || line.starts_with("  time ")
-            {
-                return format!(
-                    "{}\n",
-                    line.split(" /")
-                        .next()
-                        .unwrap_or_default()
-                        .trim_end_matches(|it: char| !it.is_alphabetic())
-                );
+            let differs = ["Project", "  folder", "  time"];
+            if let Some(it) = differs.into_iter().find(|it| line.starts_with(it)) {
+                return format!("{it}\n");
             }
             match line.strip_suffix(" ms").and_then(|it| it.rsplit_once("  ")) {
                 Some((rest, _)) => format!("{rest}\n"),
@@ -107,8 +99,8 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
 
         prices.sh has 19 lines. Now the test, to see what fails.
           asks    Run sh test.sh
-          1 Yes   2 Yes, and don't ask again in this session   3 No
-          Yes (answered by itself: this is no terminal)
+          1 Allow once   2 Allow for this session   3 No
+          Allow once (answered by itself: this is no terminal)
           exit 1  Run sh test.sh
                   FAIL  10 percent off 20.00: expected 1800, got 0
                   FAIL  25 percent off 80.00: expected 6000, got -12000
@@ -131,14 +123,14 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
             - 14      if [ "$1" -gt 5000 ]; then
             + 14      if [ "$1" -ge 5000 ]; then
               15          echo 0
-          1 Yes   2 Yes, and don't ask again in this session   3 No
-          Yes (answered by itself: this is no terminal)
+          1 Allow once   2 Allow for this session   3 No
+          Allow once (answered by itself: this is no terminal)
           done    Edit prices.sh
 
         The change is in. The test again:
           asks    Run sh test.sh
-          1 Yes   2 Yes, and don't ask again in this session   3 No
-          Yes (answered by itself: this is no terminal)
+          1 Allow once   2 Allow for this session   3 No
+          Allow once (answered by itself: this is no terminal)
           exit 0  Run sh test.sh
                   ok    10 percent off 20.00
                   ok    25 percent off 80.00
@@ -152,7 +144,7 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
         Summary
           changed  prices.sh: +2 -2 lines, saved; the line you had typed is still there
           test     before: 3 of 5 checks fail; now: all 5 checks pass
-          time     0.2 s
+          time
           folder
     "#]].assert_eq(&run.page());
 }
