@@ -55,7 +55,7 @@ impl Run {
     /// What was shown, with everything that differs between two runs taken out.
     fn page(&self) -> String {
         let lines = self.shown.lines().map(|line| {
-            let differs = ["Project", "  folder", "  time"];
+            let differs = ["Project", "          (in ", "  folder", "  time"];
             if let Some(it) = differs.into_iter().find(|it| line.starts_with(it)) {
                 return format!("{it}\n");
             }
@@ -99,6 +99,8 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
 
         prices.sh has 19 lines. Now the test, to see what fails.
           asks    Run sh test.sh
+                  sh test.sh
+                  (in 
           1 Allow once   2 Allow for this session   3 No
           Allow once (answered by itself: this is no terminal)
           exit 1  Run sh test.sh
@@ -129,6 +131,8 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
 
         The change is in. The test again:
           asks    Run sh test.sh
+                  sh test.sh
+                  (in 
           1 Allow once   2 Allow for this session   3 No
           Allow once (answered by itself: this is no terminal)
           exit 0  Run sh test.sh

@@ -59,7 +59,7 @@ pub fn run(options: Options) -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(why) => {
             // Nobody to tell if stderr is closed.
-            let _ = writeln!(io::stderr(), "undine demo: {why}");
+            let _ = writeln!(io::stderr(), "undine demo: {}", screen::plain(&why));
             ExitCode::FAILURE
         }
     }

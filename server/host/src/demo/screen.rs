@@ -75,7 +75,7 @@ impl Screen {
         }
     }
 
-    /// A line of its own.
+    /// A line of its own. What others wrote goes through [`plain`] before.
     pub fn line(&mut self, text: &str) -> Result<(), String> {
         self.end_text()?;
         self.below_heading = false;
@@ -121,6 +121,20 @@ impl Screen {
         }
     }
 
+    /// A call that is asked about.
+    pub fn question(&mut self, title: &str) -> Result<(), String> {
+        self.line(&format!(
+            "  {}  {}",
+            self.colours.bold("asks  "),
+            plain(title)
+        ))
+    }
+
+    /// What somebody else has to say.
+    pub fn note(&mut self, text: &str) -> Result<(), String> {
+        self.line(&format!("  {}", plain(text)))
+    }
+
     /// A call that has ended.
     pub fn call(
         &mut self,
@@ -140,38 +154,27 @@ impl Screen {
         self.line(&format!("  {word}  {}{took}", plain(title)))
     }
 
-    /// A command's output, or why a call failed.
+    /// A command's output, or why a call failed; the last lines of it.
     pub fn output(&mut self, text: &str) -> Result<(), String> {
-        self.block(
-            &text.lines().map(|it| plain(it) + "\n").collect::<String>(),
-            10,
-        )
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let n_above = lines.len().saturating_sub(MOST_OUTPUT);
+        if n_above > 0 {
+            self.block(&format!("({n_above} more lines above)"))?;
+        }
+        self.block(&lines[n_above..].join("\n"))
+    }
+
+    /// Lines that belong to the call above them, all of them.
+    pub fn block(&mut self, text: &str) -> Result<(), String> {
+        text.trim_end()
+            .lines()
+            .try_for_each(|it| self.line(&format!("          {}", plain(it))))
     }
 
     pub fn diff(&mut self, old: &str, new: &str) -> Result<(), String> {
         let text = diff(old, new, self.colours);
-        self.end_text()?;
-        write(
-            &text
-                .lines()
-                .map(|it| format!("    {it}\n"))
-                .collect::<String>(),
-        )
-    }
-
-    fn block(&mut self, text: &str, margin: usize) -> Result<(), String> {
-        self.end_text()?;
-        let lines: Vec<&str> = text.trim_end().lines().collect();
-        let first = lines.len().saturating_sub(MOST_OUTPUT);
-        if first > 0 {
-            self.line(&format!("{:margin$}({first} more lines above)", ""))?;
-        }
-        write(
-            &lines[first..]
-                .iter()
-                .map(|it| format!("{:margin$}{it}\n", ""))
-                .collect::<String>(),
-        )
+        text.lines()
+            .try_for_each(|it| self.line(&format!("    {it}")))
     }
 
     /// Asks a question and waits for the number of one of its answers; counted from 0. `None` when nobody answers.
@@ -231,8 +234,8 @@ fn forget_typed() {
     unsafe { libc::tcflush(libc::STDIN_FILENO, libc::TCIFLUSH) };
 }
 
-/// A text without control characters, line ends and tabs aside.
-fn plain(text: &str) -> String {
+/// A text without control characters, line ends and tabs aside. What others wrote goes through it.
+pub fn plain(text: &str) -> String {
     text.chars()
         .filter(|it| !it.is_control() || matches!(it, '\t' | '\n'))
         .filter(|it| *it != '\r')

@@ -87,11 +87,11 @@ impl Turn {
                     editor.answer(&id, &option)?;
                 }
                 Heard::Form(question) => {
-                    self.screen.line(&format!(
-                        "  A question that this editor does not answer: {question}"
+                    self.screen.note(&format!(
+                        "A question that this editor does not answer: {question}"
                     ))?;
                 }
-                Heard::Message(text) => self.screen.line(&format!("  {text}"))?,
+                Heard::Message(text) => self.screen.note(&text)?,
                 Heard::Answered(id, answer) if id == prompt => return Ok(answer.and_then(stopped)),
                 Heard::Answered(_, _) => {}
             }
@@ -168,15 +168,17 @@ impl Turn {
         } = request;
         let call = self.calls.entry(tool_call.tool_call_id).or_default();
         call.take_in(&tool_call.fields);
-        self.screen.line(&format!(
-            "  {}  {}",
-            self.screen.colours.bold("asks  "),
-            call.title
-        ))?;
-        if let Some(diff) = &call.diff {
-            self.screen
-                .diff(diff.old_text.as_deref().unwrap_or_default(), &diff.new_text)?;
-            call.is_diff_shown = true;
+        self.screen.question(&call.title)?;
+        match &call.diff {
+            Some(diff) => {
+                self.screen
+                    .diff(diff.old_text.as_deref().unwrap_or_default(), &diff.new_text)?;
+                call.is_diff_shown = true;
+            }
+            // Whole, because the title may leave out what matters: more lines, or the folder.
+            None => self
+                .screen
+                .block(&text(tool_call.fields.content.unwrap_or_default()))?,
         }
         let names: Vec<&str> = options.iter().map(|it| it.name.as_str()).collect();
         let chosen = match self.person {
