@@ -1,4 +1,5 @@
 //! What the product promises, one module a promise.
 
+mod generated;
 mod process;
 mod pump;
