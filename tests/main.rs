@@ -3,3 +3,5 @@
 mod generated;
 mod process;
 mod pump;
+mod requirements;
+mod tidy;

@@ -1,3 +1,5 @@
+//! Where a target is found, how it is replaced, and what a refusal tells the model.
+
 use expect_test::{Expect, expect};
 
 use super::{random_lines, random_text};
