@@ -7,6 +7,7 @@ mod examples;
 mod lua;
 mod markdown;
 mod options;
+mod server;
 mod types;
 mod typescript;
 

@@ -1,6 +1,7 @@
 //! What the product promises, one module a promise.
 
 mod generated;
+#[cfg(target_os = "linux")]
 mod process;
 mod pump;
 mod requirements;
