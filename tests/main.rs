@@ -1,4 +1,14 @@
 //! What the product promises, one module a promise.
 
+mod support;
+
+mod approvals;
+mod cancel;
+mod commands;
+mod config;
+mod edits;
+mod lifecycle;
 mod process;
+mod prompts;
 mod pump;
+mod resume;
