@@ -286,6 +286,16 @@ impl Editor {
         assert!(left.is_empty(), "{left:#?}");
     }
 
+    /// How many unread messages fit.
+    pub fn count(&self, fits: impl Fn(&Value) -> bool) -> usize {
+        self.connection.state().unread.iter().filter(|it| fits(it)).count()
+    }
+
+    /// Counts messages that fit as read.
+    pub fn forget(&self, fits: impl Fn(&Value) -> bool) {
+        self.connection.state().unread.retain(|it| !fits(it));
+    }
+
     /// Lets messages of this method be left unread.
     pub fn ignore(&mut self, method: &'static str) {
         self.ignored.push(method);
@@ -301,6 +311,11 @@ impl Editor {
     #[track_caller]
     pub fn open(&self, path: &str) {
         let text = std::fs::read_to_string(self.root.join(path.trim_start_matches('/'))).unwrap();
+        self.connection.state().open(self.uri(path), text);
+    }
+
+    /// Opens a document with a text of its own.
+    pub fn open_text(&self, path: &str, text: String) {
         self.connection.state().open(self.uri(path), text);
     }
 
@@ -360,6 +375,8 @@ impl Editor {
         self.server.kill().unwrap();
         self.ended = Some(self.server.wait().unwrap());
         self.connection.wait_until_gone();
+        // Whatever it was about to be told is moot.
+        self.connection.state().unread.clear();
     }
 
     /// Closes the server's stdin.

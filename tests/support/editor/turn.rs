@@ -3,7 +3,7 @@
 use super::connection::{RpcError, outcome};
 use super::{Asking, Editor, Pending, is_answer};
 use protocol::acp::{self, SessionUpdate, StopReason};
-use protocol::methods::{Cancel, NewSession, Prompt, RequestPermission, SetMode};
+use protocol::methods::{Cancel, ListSessions, LoadSession, NewSession, Prompt, RequestPermission, SetMode};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -66,6 +66,21 @@ impl Editor {
     #[track_caller]
     pub fn new_session(&self) -> acp::SessionId {
         self.ask::<NewSession>(acp::NewSessionRequest::new(self.root.clone())).unwrap().session_id
+    }
+
+    /// Opens a session from its log; answers what was replayed.
+    #[track_caller]
+    pub fn load(&self, session: &acp::SessionId) -> Result<Vec<SessionUpdate>, RpcError> {
+        let pending = self.request::<LoadSession>(acp::LoadSessionRequest::new(session.clone(), self.root.clone()));
+        let (mut state, at) = self.connection.wait("the answer to session/load", |it| is_answer(it, pending.id));
+        outcome(state.unread.remove(at).unwrap())?;
+        Ok(updates_before(&mut state.unread, at))
+    }
+
+    /// The sessions of the project.
+    #[track_caller]
+    pub fn sessions(&self) -> Vec<acp::SessionInfo> {
+        self.ask::<ListSessions>(acp::ListSessionsRequest::new().cwd(self.root.clone())).unwrap().sessions
     }
 
     pub fn prompt(&self, session: &acp::SessionId, text: &str) -> Pending<Prompt> {
