@@ -1,6 +1,9 @@
 //! The `undine` binary.
 
-fn main() {
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
     // Before all else: as a launcher this process stays small and single-threaded.
     host::process::launcher::run_if_asked();
+    host::cli::main()
 }

@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod edits;
 mod lifecycle;
+#[cfg(target_os = "linux")]
 mod process;
 mod prompts;
 mod pump;

@@ -1,13 +1,14 @@
 //! Foreground commands, with real processes: what they return, and that nothing of them is left.
 //!
 //! A command shows that it lives by holding a named pipe open ([`Witness`]): the kernel tells when
-//! its last holder is gone, so no test guesses or waits for a time.
+//! its last holder is gone, so no test guesses or waits for a time. The lines use `setsid`, and most
+//! promises hold for whole trees, which is Linux; elsewhere only process groups end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -225,11 +226,10 @@ fn who_ignores_being_asked_is_killed() {
 
 #[test]
 fn who_listens_may_clean_up_first() {
-    let witness = Witness::new();
-    let mut command = command(
-        witness.path(),
-        "trap 'echo tidy; exit 3' TERM; echo ready; sleep 300 & wait",
-    );
+    // The child speaks, not the shell: until its exec a child still has the shell's trap, and would
+    // swallow the signal.
+    let line = "trap 'echo tidy; exit 3' TERM; sh -c 'echo ready; exec sleep 300' & wait";
+    let mut command = command(Path::new("/"), line);
     command.limits.grace = FOR_EVER;
     let (outcome, _) = cancel_when_it_speaks(command);
     assert_eq!(
@@ -308,6 +308,38 @@ fn a_command_that_kills_its_launcher_gains_nothing() {
 }
 
 #[test]
+fn a_command_that_stops_its_launcher_gains_nothing() {
+    let mut witness = Witness::new();
+    let line = format!(
+        "{}setsid sleep 300 & kill -STOP $PPID; sleep 300",
+        Witness::HOLD
+    );
+    let mut command = command(witness.path(), &line);
+    command.limits.timeout = Duration::from_millis(200);
+    assert_eq!(run_here(command).unwrap().end, End::TimedOut);
+    assert!(!witness.is_anybody_left());
+}
+
+#[test]
+fn a_launcher_that_hangs_is_not_waited_for_for_ever() {
+    let mut witness = Witness::new();
+    // A shell takes the launcher's hidden argument for the name of a script to read.
+    let script = format!("{}exec sleep 300", Witness::HOLD);
+    std::fs::write(witness.path().join("__launch"), script).unwrap();
+    let mut command = command(witness.path(), "true");
+    command.limits.timeout = Duration::ZERO;
+    let children = Children::new(Launcher::at("/bin/sh"));
+    let outcome = block_on(run(
+        command,
+        children.place(),
+        CancellationToken::new(),
+        |_| {},
+    ));
+    assert_eq!(outcome.unwrap().end, End::TimedOut);
+    assert!(!witness.is_anybody_left());
+}
+
+#[test]
 fn a_launcher_asked_to_end_ends_its_tree_first() {
     let mut witness = Witness::new();
     let line = format!(
@@ -363,23 +395,21 @@ fn the_end_of_the_server_ends_all_commands() {
     assert!(witnesses.iter_mut().all(|it| !it.is_anybody_left()));
 }
 
-/// Set for a copy of this test binary which is to own a command and be killed.
-const OWNER: &str = "UNDINE_TEST_OWNER";
+/// Set for a copy of this test binary which is to own a command: where it runs, and its line.
+const OWNER_FOLDER: &str = "UNDINE_TEST_OWNER_FOLDER";
+const OWNER_LINE: &str = "UNDINE_TEST_OWNER_LINE";
 
-/// Not a test by itself: [`killing_the_server_leaves_nothing`] runs it in another process.
+/// Not a test by itself: others run it in a process of its own, see [`spawn_owner`].
 #[test]
 fn owner_of_a_command() {
-    let Some(folder) = std::env::var_os(OWNER) else {
+    let (Ok(folder), Ok(line)) = (std::env::var(OWNER_FOLDER), std::env::var(OWNER_LINE)) else {
         return;
     };
-    let line = format!(
-        "{}(setsid sleep 300 &) ; sleep 300 & echo ready; trap '' TERM; sleep 300; sleep 300",
-        Witness::HOLD
-    );
     let children = children();
+    let command = command(Path::new(&folder), &line);
     let speak = |text: &str| std::io::stdout().write_all(text.as_bytes()).unwrap();
     let outcome = block_on(run(
-        command(&PathBuf::from(folder), &line),
+        command,
         children.place(),
         CancellationToken::new(),
         speak,
@@ -387,18 +417,25 @@ fn owner_of_a_command() {
     panic!("the owner was to be killed first: {outcome:?}");
 }
 
-#[test]
-fn killing_the_server_leaves_nothing() {
-    let mut witness = Witness::new();
+/// Starts a server's stand-in that runs the line, to be killed.
+fn spawn_owner(folder: &Path, line: &str) -> std::process::Child {
     // The test's name for the harness: its path without the crate.
     let path = concat!(module_path!(), "::owner_of_a_command");
     let (_, name) = path.split_once("::").unwrap();
-    let mut owner = std::process::Command::new(std::env::current_exe().unwrap())
+    std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
-        .env(OWNER, witness.path())
+        .env(OWNER_FOLDER, folder)
+        .env(OWNER_LINE, line)
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+#[test]
+fn killing_the_server_leaves_nothing() {
+    let mut witness = Witness::new();
+    let line = "(setsid sleep 300 &) ; sleep 300 & echo ready; trap '' TERM; sleep 300; sleep 300";
+    let mut owner = spawn_owner(witness.path(), &format!("{}{line}", Witness::HOLD));
     let lines = BufReader::new(owner.stdout.take().unwrap()).lines();
     assert!(
         lines.map(Result::unwrap).any(|it| it.ends_with("ready")),
@@ -407,6 +444,20 @@ fn killing_the_server_leaves_nothing() {
     owner.kill().unwrap();
     owner.wait().unwrap();
     assert!(witness.wait_until_nobody_is_left());
+    assert!(!witness.is_anybody_left());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_shell_ends_even_when_neither_server_nor_launcher_can_end_it() {
+    let mut witness = Witness::new();
+    let line = r"kill -STOP $(sed -n 's/^PPid:\t//p' /proc/$PPID/status); kill -KILL $PPID; exec sleep 300";
+    let line = format!("{}{line}", Witness::HOLD);
+    let mut owner = spawn_owner(witness.path(), &line);
+    let is_gone = witness.wait_until_nobody_is_left();
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    assert!(is_gone);
     assert!(!witness.is_anybody_left());
 }
 
@@ -479,24 +530,42 @@ fn bug_35_there_is_no_terminal_and_nothing_to_read() {
     assert_eq!(outcome.output.text, "not a tty\ndumb\n");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn bug_35_a_command_is_not_in_the_session_of_our_terminal() {
+    let outcome = run_line("cut -d' ' -f6 /proc/self/stat");
+    let session: i32 = outcome.output.text.trim_end().parse().unwrap();
+    let ours = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let ours: i32 = ours
+        .rsplit(") ")
+        .next()
+        .unwrap()
+        .split(' ')
+        .nth(3)
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_ne!(session, ours);
+}
+
 #[test]
 fn bug_39_the_command_sees_the_environment_it_is_given_and_no_other() {
-    let mut command = command(
-        Path::new("/"),
-        "echo \"[$SECRET_OF_OURS][$GIVEN]\"; ls /proc/self/fd",
-    );
-    command.environment = scrubbed(
-        [
-            ("SECRET_OF_OURS".into(), "s".into()),
-            ("GIVEN".into(), "g".into()),
-        ],
-        &[],
-    );
-    // `ls` has the folder it lists open as 3; the control channel and our files are not there.
-    assert_eq!(
-        run_here(command).unwrap().output.text,
-        "[][g]\n0\n1\n2\n3\n"
-    );
+    let mut command = command(Path::new("/"), "/usr/bin/env");
+    command.environment = [("GIVEN", "g"), ("OTHER", "o")]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into();
+    let outcome = run_here(command).unwrap();
+    let mut lines: Vec<&str> = outcome.output.text.lines().collect();
+    lines.sort();
+    // The shell adds the last one by itself.
+    assert_eq!(lines, ["GIVEN=g", "OTHER=o", "PWD=/"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_command_inherits_no_file_of_ours() {
+    // `ls` itself has the folder it lists open as 3; the control channel is not there.
+    assert_eq!(run_line("ls /proc/self/fd").output.text, "0\n1\n2\n3\n");
 }
 
 #[cfg(target_os = "linux")]

@@ -97,7 +97,10 @@ impl Merge {
     fn leaf(&mut self, layer: &Layer, path: &[String], value: &Value) {
         let key = path.join(".");
         let Some(trusted) = self.known(path) else {
-            return self.problem(layer, format!("has the unknown option {key}; it is ignored"));
+            return self.problem(
+                layer,
+                format!("has the unknown option {key}; it is ignored"),
+            );
         };
         if trusted && !layer.trusted && !self.tightens(path, value) {
             let text = format!(
@@ -113,7 +116,10 @@ impl Merge {
                 self.resolved.config = config;
                 self.resolved.origins.insert(key, layer.origin);
             }
-            Err(error) => self.problem(layer, format!("has a bad value for {key} ({error}); it is ignored")),
+            Err(error) => self.problem(
+                layer,
+                format!("has a bad value for {key} ({error}); it is ignored"),
+            ),
         }
     }
 
@@ -135,7 +141,9 @@ impl Merge {
 
     fn deref<'a>(&'a self, mut at: &'a Value) -> &'a Value {
         while let Some(Value::String(to)) = at.get("$ref") {
-            let Some(target) = self.schema.pointer(to.trim_start_matches('#')) else { break };
+            let Some(target) = self.schema.pointer(to.trim_start_matches('#')) else {
+                break;
+            };
             at = target;
         }
         at
@@ -150,14 +158,20 @@ impl Merge {
 
     fn problem(&mut self, layer: &Layer, text: String) {
         let text = format!("{} {text}.", capitalised(layer.origin));
-        self.resolved.problems.push(Problem { origin: layer.origin, text });
+        self.resolved.problems.push(Problem {
+            origin: layer.origin,
+            text,
+        });
     }
 }
 
 fn capitalised(origin: Origin) -> String {
     let text = origin.to_string();
     let mut chars = text.chars();
-    chars.next().map(|it| it.to_uppercase().chain(chars).collect()).unwrap_or_default()
+    chars
+        .next()
+        .map(|it| it.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
 }
 
 fn set(root: &mut Value, path: &[String], value: Value) {
@@ -179,17 +193,28 @@ mod tests {
 
     fn layer(origin: Origin, value: Value) -> Layer {
         let trusted = matches!(origin, Origin::UserFile | Origin::Flag);
-        Layer { origin, value, trusted }
+        Layer {
+            origin,
+            value,
+            trusted,
+        }
     }
 
     fn texts(resolved: &Resolved) -> String {
-        resolved.problems.iter().map(|it| it.text.clone() + "\n").collect()
+        resolved
+            .problems
+            .iter()
+            .map(|it| it.text.clone() + "\n")
+            .collect()
     }
 
     #[test]
     fn later_layers_win_key_by_key_and_each_value_knows_its_origin() {
         let resolved = resolve(&[
-            layer(Origin::UserFile, json!({"default_model": {"provider": "a", "name": "x"}})),
+            layer(
+                Origin::UserFile,
+                json!({"default_model": {"provider": "a", "name": "x"}}),
+            ),
             layer(Origin::ProjectFile, json!({"default_model": {"name": "y"}})),
         ]);
         assert_eq!(resolved.config.default_model.provider, "a");
@@ -226,7 +251,10 @@ mod tests {
     fn a_repository_may_make_the_mode_stricter() {
         let resolved = resolve(&[
             layer(Origin::UserFile, json!({"safety": {"mode": "auto"}})),
-            layer(Origin::ProjectFile, json!({"safety": {"mode": "read_only"}})),
+            layer(
+                Origin::ProjectFile,
+                json!({"safety": {"mode": "read_only"}}),
+            ),
         ]);
         assert_eq!(resolved.config.safety.mode, Mode::ReadOnly);
     }

@@ -1,15 +1,46 @@
 //! From a session's history to a model request.
 
+pub mod instructions;
+
 use crate::provider::{Content, Message, ModelRequest, ToolCall, ToolResult};
 use crate::session::Settings;
 use protocol::session::CallId;
+use serde_json::Value;
 
 /// One step of the history.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     User(String),
-    /// One answer of the model, with its calls and their results.
-    Answer { number: u64, text: String, thought: String, calls: Vec<Asked> },
+    Answer(Answer),
+}
+
+/// One answer of the model, with its calls and their results.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    pub number: u64,
+    pub text: String,
+    pub thought: String,
+    pub calls: Vec<Asked>,
+    /// The provider's own items, sent back to it as long as the model stays the same.
+    pub raw: Option<Value>,
+}
+
+impl Answer {
+    pub fn new(number: u64) -> Self {
+        Self {
+            number,
+            ..Self::default()
+        }
+    }
+
+    /// Adds what was said since the last record.
+    pub fn say(&mut self, text: &str, thought: &str, raw: Option<&Value>) {
+        self.text.push_str(text);
+        self.thought.push_str(thought);
+        if let Some(raw) = raw {
+            self.raw = Some(raw.clone());
+        }
+    }
 }
 
 /// A call and its result, once there is one.
@@ -35,7 +66,13 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
                     messages.push(Message::User(vec![Content::Text(text.clone())]));
                 }
             },
-            Entry::Answer { text, thought, calls, .. } => {
+            Entry::Answer(Answer {
+                text,
+                thought,
+                calls,
+                raw,
+                ..
+            }) => {
                 if text.is_empty() && calls.is_empty() {
                     continue;
                 }
@@ -43,7 +80,7 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
                     text: text.clone(),
                     thought: thought.clone(),
                     calls: calls.iter().map(|it| it.call.clone()).collect(),
-                    raw: None,
+                    raw: raw.clone(),
                 });
                 if !calls.is_empty() {
                     messages.push(Message::Results(calls.iter().map(result_of).collect()));

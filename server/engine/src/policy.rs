@@ -34,22 +34,39 @@ pub fn decide(mode: Mode, rules: &[Rule], accesses: &[Access]) -> Verdict {
 fn by_mode(mode: Mode, access: &Access) -> Verdict {
     match access {
         Access::Ask => Verdict::Allow,
-        Access::Read { place: Place::Project, .. } => Verdict::Allow,
-        Access::Read { path, place: Place::Protected | Place::External } => {
-            outside(mode, &format!("reading {} outside the project", path.display()))
-        }
-        Access::Write { path, place: Place::Protected } => Verdict::Deny(format!(
+        Access::Read {
+            place: Place::Project,
+            ..
+        } => Verdict::Allow,
+        Access::Read {
+            path,
+            place: Place::Protected | Place::External,
+        } => outside(
+            mode,
+            &format!("reading {} outside the project", path.display()),
+        ),
+        Access::Write {
+            path,
+            place: Place::Protected,
+        } => Verdict::Deny(format!(
             "Denied: {} belongs to Undine's own settings and history, which tools never write.",
             path.display()
         )),
-        Access::Write { place: Place::Project, .. } => match mode {
+        Access::Write {
+            place: Place::Project,
+            ..
+        } => match mode {
             Mode::ReadOnly => read_only("changing files"),
             Mode::Ask => Verdict::Ask,
             Mode::Auto | Mode::FullAccess => Verdict::Allow,
         },
-        Access::Write { path, place: Place::External } => {
-            outside(mode, &format!("changing {} outside the project", path.display()))
-        }
+        Access::Write {
+            path,
+            place: Place::External,
+        } => outside(
+            mode,
+            &format!("changing {} outside the project", path.display()),
+        ),
         Access::Run { .. } => match mode {
             Mode::ReadOnly => read_only("running programs"),
             // Until the classifier exists, `auto` asks where it would classify.
@@ -77,14 +94,31 @@ fn read_only(what: &str) -> Verdict {
 /// Whether a remembered answer covers an access: exactly what was shown, nothing wider.
 fn covers(rule: &Rule, access: &Access) -> bool {
     match (rule, access) {
-        (Rule::Run { command, cwd }, Access::Run { command: asked, cwd: asked_cwd, .. }) => {
-            *command == collapse_blanks(asked) && cwd == asked_cwd
-        }
-        (Rule::EditProject, Access::Write { place: Place::Project, .. }) => true,
+        (
+            Rule::Run { command, cwd },
+            Access::Run {
+                command: asked,
+                cwd: asked_cwd,
+                ..
+            },
+        ) => *command == collapse_blanks(asked) && cwd == asked_cwd,
+        (
+            Rule::EditProject,
+            Access::Write {
+                place: Place::Project,
+                ..
+            },
+        ) => true,
         (
             Rule::ExternalFolder { folder },
-            Access::Read { path, place: Place::External }
-            | Access::Write { path, place: Place::External },
+            Access::Read {
+                path,
+                place: Place::External,
+            }
+            | Access::Write {
+                path,
+                place: Place::External,
+            },
         ) => path.parent() == Some(folder.as_path()),
         (Rule::Run { .. } | Rule::EditProject | Rule::ExternalFolder { .. }, _) => false,
     }
@@ -93,7 +127,9 @@ fn covers(rule: &Rule, access: &Access) -> bool {
 /// The rule that "don't ask again in this session" would add for these accesses, if one rule can
 /// cover all that asks.
 pub fn session_rule(mode: Mode, rules: &[Rule], accesses: &[Access]) -> Option<Rule> {
-    let asking = accesses.iter().find(|it| decide(mode, rules, std::slice::from_ref(it)) == Verdict::Ask)?;
+    let asking = accesses
+        .iter()
+        .find(|it| decide(mode, rules, std::slice::from_ref(it)) == Verdict::Ask)?;
     let rule = rule_for(asking)?;
     let with: Vec<Rule> = rules.iter().cloned().chain([rule.clone()]).collect();
     (decide(mode, &with, accesses) == Verdict::Allow).then_some(rule)
@@ -101,16 +137,33 @@ pub fn session_rule(mode: Mode, rules: &[Rule], accesses: &[Access]) -> Option<R
 
 fn rule_for(access: &Access) -> Option<Rule> {
     match access {
-        Access::Run { command, cwd, .. } => {
-            Some(Rule::Run { command: collapse_blanks(command), cwd: cwd.clone() })
+        Access::Run { command, cwd, .. } => Some(Rule::Run {
+            command: collapse_blanks(command),
+            cwd: cwd.clone(),
+        }),
+        Access::Write {
+            place: Place::Project,
+            ..
+        } => Some(Rule::EditProject),
+        Access::Read {
+            path,
+            place: Place::External,
         }
-        Access::Write { place: Place::Project, .. } => Some(Rule::EditProject),
-        Access::Read { path, place: Place::External }
-        | Access::Write { path, place: Place::External } => {
-            path.parent().map(Path::to_path_buf).map(|folder| Rule::ExternalFolder { folder })
+        | Access::Write {
+            path,
+            place: Place::External,
+        } => path
+            .parent()
+            .map(Path::to_path_buf)
+            .map(|folder| Rule::ExternalFolder { folder }),
+        Access::Read {
+            place: Place::Project | Place::Protected,
+            ..
         }
-        Access::Read { place: Place::Project | Place::Protected, .. }
-        | Access::Write { place: Place::Protected, .. }
+        | Access::Write {
+            place: Place::Protected,
+            ..
+        }
         | Access::Ask => None,
     }
 }
@@ -129,13 +182,23 @@ mod tests {
     use std::path::PathBuf;
 
     fn write(place: Place) -> Access {
-        Access::Write { path: PathBuf::from("/p/a"), place }
+        Access::Write {
+            path: PathBuf::from("/p/a"),
+            place,
+        }
     }
     fn read(place: Place) -> Access {
-        Access::Read { path: PathBuf::from("/p/a"), place }
+        Access::Read {
+            path: PathBuf::from("/p/a"),
+            place,
+        }
     }
     fn run(command: &str) -> Access {
-        Access::Run { command: command.into(), cwd: "/p".into(), place: Place::Project }
+        Access::Run {
+            command: command.into(),
+            cwd: "/p".into(),
+            place: Place::Project,
+        }
     }
 
     #[test]
@@ -176,7 +239,10 @@ mod tests {
 
     #[test]
     fn the_strictest_access_decides() {
-        assert_eq!(decide(Mode::Ask, &[], &[read(Place::Project), run("x")]), Verdict::Ask);
+        assert_eq!(
+            decide(Mode::Ask, &[], &[read(Place::Project), run("x")]),
+            Verdict::Ask
+        );
         assert!(matches!(
             decide(Mode::FullAccess, &[], &[run("x"), write(Place::Protected)]),
             Verdict::Deny(_)
@@ -187,9 +253,18 @@ mod tests {
     fn a_remembered_command_covers_only_itself() {
         let rule = session_rule(Mode::Ask, &[], &[run("cargo   test")]).unwrap();
         let rules = [rule];
-        assert_eq!(decide(Mode::Ask, &rules, &[run("cargo test")]), Verdict::Allow);
-        assert_eq!(decide(Mode::Ask, &rules, &[run("cargo test; rm x")]), Verdict::Ask);
-        assert_eq!(decide(Mode::Ask, &rules, &[write(Place::Project)]), Verdict::Ask);
+        assert_eq!(
+            decide(Mode::Ask, &rules, &[run("cargo test")]),
+            Verdict::Allow
+        );
+        assert_eq!(
+            decide(Mode::Ask, &rules, &[run("cargo test; rm x")]),
+            Verdict::Ask
+        );
+        assert_eq!(
+            decide(Mode::Ask, &rules, &[write(Place::Project)]),
+            Verdict::Ask
+        );
         let elsewhere = Access::Run {
             command: "cargo test".into(),
             cwd: "/q".into(),
@@ -201,7 +276,11 @@ mod tests {
     #[test]
     fn a_remembered_answer_never_weakens_a_denial() {
         assert!(matches!(
-            decide(Mode::ReadOnly, &[Rule::EditProject], &[write(Place::Project)]),
+            decide(
+                Mode::ReadOnly,
+                &[Rule::EditProject],
+                &[write(Place::Project)]
+            ),
             Verdict::Deny(_)
         ));
     }

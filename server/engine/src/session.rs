@@ -74,8 +74,12 @@ impl Counters {
 impl Session {
     /// A new session. The first effect it causes is the record of its beginning.
     pub fn new(id: String, cwd: PathBuf, mode: Mode, settings: Settings) -> (Self, Vec<Effect>) {
-        let started =
-            Record::Started { session: id, cwd, mode, model: settings.model.clone() };
+        let started = Record::Started {
+            session: id,
+            cwd,
+            mode,
+            model: settings.model.clone(),
+        };
         (Self::empty(mode, settings), vec![Effect::Append(started)])
     }
 
@@ -103,6 +107,13 @@ impl Session {
     /// Replaces model, prompt, tools and limits. A running turn goes on with the new ones at its
     /// next answer.
     pub fn configure(&mut self, settings: Settings) {
+        if settings.model != self.settings.model {
+            for entry in &mut self.history {
+                if let Entry::Answer(answer) = entry {
+                    answer.raw = None;
+                }
+            }
+        }
         self.settings = settings;
     }
 

@@ -47,7 +47,9 @@ pub async fn apply(world: &World, change: &FileChange, label: &str) -> Result<Ap
         return Ok(Applied::Moved);
     }
     match live.map(|it| it.source) {
-        Some(Source::Buffer { uri, version }) => in_editor(world, change, uri, version, label).await,
+        Some(Source::Buffer { uri, version }) => {
+            in_editor(world, change, uri, version, label).await
+        }
         Some(Source::Disk) | None => {
             let change = change.clone();
             tokio::task::spawn_blocking(move || on_disk(&change))
@@ -74,29 +76,50 @@ async fn in_editor(
     let edits = text_edits(old, &change.new, world.encoding);
     let edit = workspace_edit(uri.clone(), version, edits, world.versioned_edits);
     // Asked for before the edit is sent, so that a `didChange` that overtakes the answer is seen.
-    let text = world.editor.text(change.file.real.clone(), change.new.clone()).await.map_err(gone)?;
+    let text = world
+        .editor
+        .text(change.file.real.clone(), change.new.clone())
+        .await
+        .map_err(gone)?;
     let settle = Duration::from_millis(world.limits.edit_settle_ms);
-    let answer = tokio::time::timeout(settle, world.editor.apply_edit(edit, label.to_owned())).await;
+    let answer =
+        tokio::time::timeout(settle, world.editor.apply_edit(edit, label.to_owned())).await;
     let said = match answer {
         Ok(answer) => answer.map_err(gone)?,
         Err(_) => Err("it did not answer".to_owned()),
     };
     // Only the text itself tells: some editors answer "applied" for an edit they skipped, one answers
     // before the person has agreed, and a refusal can cross an edit that was made.
-    let wait = if said.as_ref().is_ok_and(|it| it.applied) { settle } else { Duration::ZERO };
-    if tokio::time::timeout(wait, text).await.is_ok_and(|it| it.is_ok()) {
+    let wait = if said.as_ref().is_ok_and(|it| it.applied) {
+        settle
+    } else {
+        Duration::ZERO
+    };
+    if tokio::time::timeout(wait, text)
+        .await
+        .is_ok_and(|it| it.is_ok())
+    {
         return Ok(saved(world, clean, uri).await);
     }
     let now = world.editor.documents().await.map_err(gone)?;
     match now.get(&change.file.real).map(|it| &it.content) {
-        Some(Content::Text(rope)) if *rope == change.new.as_str() => Ok(saved(world, clean, uri).await),
-        Some(Content::Text(rope)) if *rope == old && said.as_ref().is_ok_and(|it| it.applied) => Ok(Applied::Moved),
+        Some(Content::Text(rope)) if *rope == change.new.as_str() => {
+            Ok(saved(world, clean, uri).await)
+        }
+        Some(Content::Text(rope)) if *rope == old && said.as_ref().is_ok_and(|it| it.applied) => {
+            Ok(Applied::Moved)
+        }
         Some(Content::Text(rope)) if *rope == old => Err(match said {
             Ok(result) => format!(
                 "The editor did not apply the edit to {shown}{}; nothing was changed.",
-                result.failure_reason.map(|it| format!(" ({it})")).unwrap_or_default()
+                result
+                    .failure_reason
+                    .map(|it| format!(" ({it})"))
+                    .unwrap_or_default()
             ),
-            Err(why) => format!("The editor did not apply the edit to {shown} ({why}); nothing was changed."),
+            Err(why) => format!(
+                "The editor did not apply the edit to {shown} ({why}); nothing was changed."
+            ),
         }),
         // The person typed meanwhile.
         Some(Content::Text(_)) if !said.is_ok_and(|it| it.applied) => Ok(Applied::Moved),
@@ -134,15 +157,26 @@ fn text_edits(old: &str, new: &str, encoding: Encoding) -> Vec<lsp::TextEdit> {
         .edits()
         .into_iter()
         .map(|edit| lsp::TextEdit {
-            range: lsp::Range { start: at(edit.range.start), end: at(edit.range.end) },
+            range: lsp::Range {
+                start: at(edit.range.start),
+                end: at(edit.range.end),
+            },
             new_text: edit.text,
         })
         .collect()
 }
 
-fn workspace_edit(uri: lsp::Uri, version: i32, edits: Vec<lsp::TextEdit>, versioned: bool) -> lsp::WorkspaceEdit {
+fn workspace_edit(
+    uri: lsp::Uri,
+    version: i32,
+    edits: Vec<lsp::TextEdit>,
+    versioned: bool,
+) -> lsp::WorkspaceEdit {
     if !versioned {
-        return lsp::WorkspaceEdit { changes: Some([(uri, edits)].into()), ..lsp::WorkspaceEdit::default() };
+        return lsp::WorkspaceEdit {
+            changes: Some([(uri, edits)].into()),
+            ..lsp::WorkspaceEdit::default()
+        };
     }
     let document = lsp::TextDocumentEdit {
         text_document: lsp::OptionalVersionedTextDocumentIdentifier {
@@ -161,7 +195,12 @@ fn workspace_edit(uri: lsp::Uri, version: i32, edits: Vec<lsp::TextEdit>, versio
 /// (spec 1.5).
 fn on_disk(change: &FileChange) -> Result<Applied, String> {
     let path = &change.file.real;
-    let fail = |error: io::Error| format!("{} cannot be written ({error}); nothing was changed.", change.file.shown);
+    let fail = |error: io::Error| {
+        format!(
+            "{} cannot be written ({error}); nothing was changed.",
+            change.file.shown
+        )
+    };
     // Once more, right before the write: the disk may have moved since the plan was compared.
     match (fs::read(path), &change.old) {
         (Ok(bytes), Some(old)) if bytes == old.as_bytes() => {}
@@ -173,13 +212,19 @@ fn on_disk(change: &FileChange) -> Result<Applied, String> {
         fs::create_dir_all(folder).map_err(fail)?;
     }
     let mode = fs::metadata(path).ok().map(|it| it.permissions());
-    let mut beside = tempfile::Builder::new().prefix(".undine-").tempfile_in(folder).map_err(fail)?;
+    let mut beside = tempfile::Builder::new()
+        .prefix(".undine-")
+        .tempfile_in(folder)
+        .map_err(fail)?;
     beside.write_all(change.new.as_bytes()).map_err(fail)?;
     let permissions = mode.unwrap_or_else(|| {
         use std::os::unix::fs::PermissionsExt;
         fs::Permissions::from_mode(0o666 & !umask())
     });
-    beside.as_file().set_permissions(permissions).map_err(fail)?;
+    beside
+        .as_file()
+        .set_permissions(permissions)
+        .map_err(fail)?;
     beside.as_file().sync_all().map_err(fail)?;
     let placed = match change.old {
         Some(_) => beside.persist(path).map(drop),
@@ -195,7 +240,11 @@ fn umask() -> u32 {
     fs::read_to_string("/proc/self/status")
         .ok()
         .and_then(|it| {
-            let line = it.lines().find_map(|it| it.strip_prefix("Umask:"))?.trim().to_owned();
+            let line = it
+                .lines()
+                .find_map(|it| it.strip_prefix("Umask:"))?
+                .trim()
+                .to_owned();
             u32::from_str_radix(&line, 8).ok()
         })
         .unwrap_or(0o022)

@@ -55,7 +55,12 @@ impl Documents {
     }
 
     /// Takes in a document; answers its file, if it has one. `limit` in bytes.
-    pub fn opened(&mut self, item: lsp::TextDocumentItem, tainted: bool, limit: usize) -> Option<PathBuf> {
+    pub fn opened(
+        &mut self,
+        item: lsp::TextDocumentItem,
+        tainted: bool,
+        limit: usize,
+    ) -> Option<PathBuf> {
         let path = workspace::path_of(&item.uri)?;
         let content = if item.text.len() > limit {
             Content::TooLarge
@@ -65,7 +70,11 @@ impl Documents {
             Content::Text(Rope::from_str(&item.text))
         };
         self.paths.insert(item.uri.clone(), path.clone());
-        let document = Document { uri: item.uri, version: item.version, content };
+        let document = Document {
+            uri: item.uri,
+            version: item.version,
+            content,
+        };
         Arc::make_mut(&mut self.open).insert(path.clone(), document);
         Some(path)
     }
@@ -78,20 +87,29 @@ impl Documents {
         tainted: bool,
         limit: usize,
     ) -> Option<PathBuf> {
-        let path = self.paths.get(&params.text_document.text_document_identifier.uri)?.clone();
+        let path = self
+            .paths
+            .get(&params.text_document.text_document_identifier.uri)?
+            .clone();
         let document = Arc::make_mut(&mut self.open).get_mut(&path)?;
         document.version = params.text_document.version;
         for change in params.content_changes {
             let (range, text) = match change {
                 lsp::TextDocumentContentChangeEvent::TextDocumentContentChangePartial(it) => {
                     let (start, end) = (it.range.start, it.range.end);
-                    (Some(((start.line, start.character), (end.line, end.character))), it.text)
+                    (
+                        Some(((start.line, start.character), (end.line, end.character))),
+                        it.text,
+                    )
                 }
                 lsp::TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(it) => {
                     (None, it.text)
                 }
             };
-            document.content = match (std::mem::replace(&mut document.content, Content::TooLarge), range) {
+            document.content = match (
+                std::mem::replace(&mut document.content, Content::TooLarge),
+                range,
+            ) {
                 // A whole text says all there is to say.
                 (_, None) if text.len() > limit => Content::TooLarge,
                 (_, None) => Content::Text(Rope::from_str(&text)),
@@ -119,12 +137,16 @@ impl Documents {
 
     /// Whether a document's text must be read again from the disk now that it was saved.
     pub fn is_tainted(&self, uri: &lsp::Uri) -> bool {
-        self.path(uri).and_then(|it| self.get(it)).is_some_and(|it| matches!(it.content, Content::Tainted(_)))
+        self.path(uri)
+            .and_then(|it| self.get(it))
+            .is_some_and(|it| matches!(it.content, Content::Tainted(_)))
     }
 
     /// The text that the editor saved, after a taint.
     pub fn restored(&mut self, uri: &lsp::Uri, text: &str) {
-        let Some(path) = self.paths.get(uri) else { return };
+        let Some(path) = self.paths.get(uri) else {
+            return;
+        };
         if let Some(document) = Arc::make_mut(&mut self.open).get_mut(path) {
             document.content = Content::Text(Rope::from_str(text));
         }
@@ -133,7 +155,11 @@ impl Documents {
     pub fn closed(&mut self, uri: &lsp::Uri) -> Option<PathBuf> {
         let path = self.paths.remove(uri)?;
         // Two spellings of one file may be open; the file stays open with the other.
-        let other = self.paths.iter().find(|(_, it)| **it == path).map(|(uri, _)| uri.clone());
+        let other = self
+            .paths
+            .iter()
+            .find(|(_, it)| **it == path)
+            .map(|(uri, _)| uri.clone());
         let open = Arc::make_mut(&mut self.open);
         match (open.get_mut(&path), other) {
             (Some(document), Some(other)) if document.uri == *uri => document.uri = other,

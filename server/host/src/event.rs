@@ -36,9 +36,16 @@ pub enum Ask {
         reply: oneshot::Sender<Result<lsp::ApplyWorkspaceEditResult, String>>,
     },
     /// Answers when the document holds exactly this text, at once or after a `didChange`.
-    WaitForText { path: PathBuf, text: String, reply: oneshot::Sender<()> },
+    WaitForText {
+        path: PathBuf,
+        text: String,
+        reply: oneshot::Sender<()>,
+    },
     /// Answers whether the document was saved.
-    Save { uri: lsp::Uri, reply: oneshot::Sender<bool> },
+    Save {
+        uri: lsp::Uri,
+        reply: oneshot::Sender<bool>,
+    },
     /// Puts a form to the person; `None`: nobody can be asked.
     Elicit {
         session: SessionKey,
@@ -66,9 +73,15 @@ impl Editor {
         self.begin(ask).await?.await.map_err(|_| Gone)
     }
 
-    async fn begin<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<oneshot::Receiver<T>, Gone> {
+    async fn begin<T>(
+        &self,
+        ask: impl FnOnce(oneshot::Sender<T>) -> Ask,
+    ) -> Result<oneshot::Receiver<T>, Gone> {
         let (reply, answer) = oneshot::channel();
-        self.inbox.send(Event::Editor(ask(reply))).await.map_err(|_| Gone)?;
+        self.inbox
+            .send(Event::Editor(ask(reply)))
+            .await
+            .map_err(|_| Gone)?;
         Ok(answer)
     }
 
@@ -81,12 +94,18 @@ impl Editor {
         edit: lsp::WorkspaceEdit,
         label: String,
     ) -> Result<Result<lsp::ApplyWorkspaceEditResult, String>, Gone> {
-        self.ask(|reply| Ask::ApplyEdit { edit: Box::new(edit), label, reply }).await
+        self.ask(|reply| Ask::ApplyEdit {
+            edit: Box::new(edit),
+            label,
+            reply,
+        })
+        .await
     }
 
     /// Begins to wait for a text; the answer comes through the receiver.
     pub async fn text(&self, path: PathBuf, text: String) -> Result<oneshot::Receiver<()>, Gone> {
-        self.begin(|reply| Ask::WaitForText { path, text, reply }).await
+        self.begin(|reply| Ask::WaitForText { path, text, reply })
+            .await
     }
 
     pub async fn save(&self, uri: lsp::Uri) -> Result<bool, Gone> {
@@ -98,6 +117,11 @@ impl Editor {
         session: SessionKey,
         request: acp::CreateElicitationRequest,
     ) -> Result<Option<acp::ElicitationAction>, Gone> {
-        self.ask(|reply| Ask::Elicit { session, request: Box::new(request), reply }).await
+        self.ask(|reply| Ask::Elicit {
+            session,
+            request: Box::new(request),
+            reply,
+        })
+        .await
     }
 }

@@ -23,14 +23,21 @@ pub enum Source {
 
 /// The live text, whole, for an edit. `None`: there is no such file. `limit` in bytes. The error is
 /// for the model. Reading the disk may take long, so this runs off the runtime.
-pub async fn live(documents: &Snapshot, file: &FilePath, limit: u64) -> Result<Option<Live>, String> {
+pub async fn live(
+    documents: &Snapshot,
+    file: &FilePath,
+    limit: u64,
+) -> Result<Option<Live>, String> {
     let shown = &file.shown;
     if let Some(document) = documents.get(&file.real) {
         return match &document.content {
             Content::Text(rope) if rope.len_bytes() as u64 > limit => Err(too_large(shown, limit)),
             Content::Text(rope) => Ok(Some(Live {
                 text: rope.to_string(),
-                source: Source::Buffer { uri: document.uri.clone(), version: document.version },
+                source: Source::Buffer {
+                    uri: document.uri.clone(),
+                    version: document.version,
+                },
             })),
             Content::Tainted(_) => Err(format!(
                 "The editor's text of {shown} is not known exactly, because it arrived damaged. \
@@ -45,8 +52,13 @@ pub async fn live(documents: &Snapshot, file: &FilePath, limit: u64) -> Result<O
     let read = tokio::task::spawn_blocking(move || read_capped(&path, limit)).await;
     match read {
         Ok(Ok(Some(bytes))) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(Live { text, source: Source::Disk })),
-            Err(_) => Err(format!("{shown} is not UTF-8 text, so it is left alone; use a command that knows its encoding.")),
+            Ok(text) => Ok(Some(Live {
+                text,
+                source: Source::Disk,
+            })),
+            Err(_) => Err(format!(
+                "{shown} is not UTF-8 text, so it is left alone; use a command that knows its encoding."
+            )),
         },
         Ok(Ok(None)) => Err(too_large(shown, limit)),
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -56,7 +68,9 @@ pub async fn live(documents: &Snapshot, file: &FilePath, limit: u64) -> Result<O
 }
 
 fn too_large(shown: &str, limit: u64) -> String {
-    format!("{shown} is larger than {limit} bytes, the most that can be edited; use a command instead.")
+    format!(
+        "{shown} is larger than {limit} bytes, the most that can be edited; use a command instead."
+    )
 }
 
 /// At most `limit` bytes; `None` when there are more. Never reads further than that.

@@ -1,7 +1,7 @@
 //! Does what the engine decides, and nothing else.
 //!
 //! Layers, each using those above it only: the outside world behind small APIs; the world in our
-//! terms; the tools; the loop. `tests/tidy.rs` holds them apart.
+//! terms; the tools; the loop; the command line. `tests/tidy.rs` holds them apart.
 
 pub mod process;
 pub mod store;
@@ -10,10 +10,22 @@ pub mod workspace;
 
 pub mod apply;
 pub mod documents;
+pub mod endpoint;
 pub mod event;
 pub mod files;
+pub mod model;
 pub mod plan;
 
 pub mod tools;
 
 pub mod lsp;
+
+mod asking;
+mod client;
+mod handlers;
+mod main_loop;
+mod perform;
+mod session_host;
+mod show;
+
+pub mod cli;

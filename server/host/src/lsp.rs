@@ -9,6 +9,7 @@
 //! Nothing is decided here. A handler puts an event into the main loop's inbox and waits for the reply.
 
 mod current;
+mod door;
 mod frame;
 mod message;
 mod out;
@@ -17,6 +18,7 @@ mod repair;
 mod stdio;
 
 pub use current::{current_message_repaired, current_request_id};
+pub use door::{Door, DoorFront, FrontEvent, Incoming, Notice, Reply, cancelled, service};
 pub use frame::{Frame, Frames};
 pub use message::{Answer, Message};
 pub use out::{Chunk, ChunkKind, Out};

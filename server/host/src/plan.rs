@@ -55,7 +55,10 @@ impl Locks {
     pub async fn file(&self, path: &std::path::Path) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
             // A poisoned map is still a map.
-            let mut locks = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut locks = self
+                .0
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             locks.retain(|_, it| Arc::strong_count(it) > 1);
             locks.entry(path.to_path_buf()).or_default().clone()
         };
@@ -94,7 +97,10 @@ pub struct Output {
 impl Output {
     pub async fn say(&self, text: String) {
         // A loop that is gone needs no words.
-        let _ = self.inbox.send(Event::Output(self.session.clone(), self.call, text)).await;
+        let _ = self
+            .inbox
+            .send(Event::Output(self.session.clone(), self.call, text))
+            .await;
     }
 }
 
@@ -117,7 +123,12 @@ pub enum Done {
 
 impl Done {
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Success { text: text.into(), shown: None, exit_code: None, saw: Vec::new() }
+        Self::Success {
+            text: text.into(),
+            shown: None,
+            exit_code: None,
+            saw: Vec::new(),
+        }
     }
 }
 
@@ -134,17 +145,49 @@ impl WorkEnd {
         let duration_ms = self.duration_ms;
         match self.done {
             Ok(Done::Moved) => (Finished::Moved, Vec::new()),
-            Ok(Done::Success { text, shown, exit_code, saw }) => {
+            Ok(Done::Success {
+                text,
+                shown,
+                exit_code,
+                saw,
+            }) => {
                 let outcome = Outcome::Success;
-                (Finished::Done { outcome, text, shown, duration_ms, exit_code }, saw)
+                (
+                    Finished::Done {
+                        outcome,
+                        text,
+                        shown,
+                        duration_ms,
+                        exit_code,
+                    },
+                    saw,
+                )
             }
             Ok(Done::Cancelled) => {
                 let (outcome, text) = (Outcome::Cancelled, "Cancelled.".to_owned());
-                (Finished::Done { outcome, text, shown: None, duration_ms, exit_code: None }, Vec::new())
+                (
+                    Finished::Done {
+                        outcome,
+                        text,
+                        shown: None,
+                        duration_ms,
+                        exit_code: None,
+                    },
+                    Vec::new(),
+                )
             }
             Err(text) => {
                 let outcome = Outcome::Error;
-                (Finished::Done { outcome, text, shown: None, duration_ms, exit_code: None }, Vec::new())
+                (
+                    Finished::Done {
+                        outcome,
+                        text,
+                        shown: None,
+                        duration_ms,
+                        exit_code: None,
+                    },
+                    Vec::new(),
+                )
             }
         }
     }
@@ -152,7 +195,13 @@ impl WorkEnd {
 
 impl Plan {
     pub fn new(title: String, kind: ToolKind) -> PlanBuilder {
-        PlanBuilder { title, kind, accesses: Vec::new(), preview: Vec::new(), shown: None }
+        PlanBuilder {
+            title,
+            kind,
+            accesses: Vec::new(),
+            preview: Vec::new(),
+            shown: None,
+        }
     }
 
     /// What the engine judges and the person is shown.
@@ -182,12 +231,18 @@ pub struct PlanBuilder {
 
 impl PlanBuilder {
     pub fn reads(mut self, file: &FilePath) -> Self {
-        self.accesses.push(Access::Read { path: file.real.clone(), place: file.place });
+        self.accesses.push(Access::Read {
+            path: file.real.clone(),
+            place: file.place,
+        });
         self
     }
 
     pub fn writes(mut self, file: &FilePath) -> Self {
-        self.accesses.push(Access::Write { path: file.real.clone(), place: file.place });
+        self.accesses.push(Access::Write {
+            path: file.real.clone(),
+            place: file.place,
+        });
         self
     }
 
@@ -211,7 +266,9 @@ impl PlanBuilder {
     where
         F: Future<Output = Result<Done, String>> + Send + 'static,
     {
-        let shown = self.shown.unwrap_or_else(|| format!("{}\n{:?}", self.title, self.accesses));
+        let shown = self
+            .shown
+            .unwrap_or_else(|| format!("{}\n{:?}", self.title, self.accesses));
         Plan {
             title: self.title,
             kind: self.kind,

@@ -1,7 +1,7 @@
 //! Sessions on disk: where they lie, their logs, and their list.
 
-mod log;
 mod list;
+mod log;
 
 pub use list::{Listed, list, new_id, path, title_of};
 pub use log::{Log, LogError, read};
@@ -19,7 +19,11 @@ pub struct Folders {
 
 impl Folders {
     pub fn from_environment() -> Self {
-        let named = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let named = |name: &str| {
+            std::env::var_os(name)
+                .filter(|it| !it.is_empty())
+                .map(PathBuf::from)
+        };
         let platform = directories::ProjectDirs::from("", "", "undine");
         let platform = platform.as_ref();
         let fallback = || std::env::temp_dir().join("undine");

@@ -21,11 +21,18 @@ pub struct Tasks<K> {
 
 impl<K: Eq + Hash> Tasks<K> {
     pub fn new(runtime: Handle) -> Self {
-        Self { runtime, running: HashMap::new() }
+        Self {
+            runtime,
+            running: HashMap::new(),
+        }
     }
 
     /// Starts a task under a key; one that still runs under it is stopped.
-    pub fn spawn<F: Future<Output = ()> + Send + 'static>(&mut self, key: K, start: impl FnOnce(CancellationToken) -> F) {
+    pub fn spawn<F: Future<Output = ()> + Send + 'static>(
+        &mut self,
+        key: K,
+        start: impl FnOnce(CancellationToken) -> F,
+    ) {
         let token = CancellationToken::new();
         let task = self.runtime.spawn(start(token.clone()));
         self.running.retain(|_, (_, task)| !task.is_finished());

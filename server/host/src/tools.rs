@@ -66,7 +66,11 @@ pub fn specs() -> Vec<ToolSpec> {
                     table.remove(key);
                 }
             }
-            ToolSpec { name: it.name.to_owned(), description, parameters }
+            ToolSpec {
+                name: it.name.to_owned(),
+                description,
+                parameters,
+            }
         })
         .collect()
 }
@@ -77,7 +81,10 @@ pub async fn plan(tool: String, arguments: Value, world: World) -> Result<Plan, 
         Some(it) => (it.plan)(arguments, world).await,
         None => {
             let names: Vec<&str> = TOOLS.iter().map(|it| it.name).collect();
-            Err(format!("There is no tool {tool}. There are: {}.", names.join(", ")))
+            Err(format!(
+                "There is no tool {tool}. There are: {}.",
+                names.join(", ")
+            ))
         }
     }
 }
@@ -95,7 +102,11 @@ mod tests {
     #[test]
     fn bug_003_every_advertised_tool_is_callable() {
         for spec in specs() {
-            assert!(!spec.description.is_empty(), "{} has no description", spec.name);
+            assert!(
+                !spec.description.is_empty(),
+                "{} has no description",
+                spec.name
+            );
             assert!(TOOLS.iter().any(|it| it.name == spec.name));
             assert_eq!(spec.parameters["type"], "object", "{}", spec.name);
         }

@@ -32,16 +32,25 @@ impl Workspace {
         let mut resolved = Vec::new();
         for root in roots {
             let real = root.canonicalize().map_err(|error| {
-                format!("The folder {} cannot be opened ({error}); open an existing folder.", root.display())
+                format!(
+                    "The folder {} cannot be opened ({error}); open an existing folder.",
+                    root.display()
+                )
             })?;
             resolved.push(real);
         }
-        let mut guarded: Vec<PathBuf> = protected.iter().map(|it| nearest(it).unwrap_or_else(|| it.clone())).collect();
+        let mut guarded: Vec<PathBuf> = protected
+            .iter()
+            .map(|it| nearest(it).unwrap_or_else(|| it.clone()))
+            .collect();
         for root in &resolved {
             guarded.push(root.join(".undine").join("conversations"));
             guarded.push(root.join(".undine").join("config.toml"));
         }
-        Ok(Self { roots: resolved, protected: guarded })
+        Ok(Self {
+            roots: resolved,
+            protected: guarded,
+        })
     }
 
     pub fn root(&self) -> &Path {
@@ -59,7 +68,9 @@ impl Workspace {
             return Err("The path is empty; give a path relative to the project.".to_owned());
         }
         let spelled = match path.strip_prefix("~/") {
-            Some(rest) => home().ok_or("There is no home folder; give the whole path.")?.join(rest),
+            Some(rest) => home()
+                .ok_or("There is no home folder; give the whole path.")?
+                .join(rest),
             None => self.root().join(path),
         };
         let real = nearest(&spelled)
@@ -131,7 +142,8 @@ pub fn path_of(uri: &lsp::Uri) -> Option<PathBuf> {
 
 /// The `file:` URI of an absolute path.
 pub fn uri_of(path: &Path) -> lsp::Uri {
-    let url = Url::from_file_path(path).map_or_else(|()| format!("file://{}", path.display()), String::from);
+    let url = Url::from_file_path(path)
+        .map_or_else(|()| format!("file://{}", path.display()), String::from);
     lsp::Uri::from(url)
 }
 
@@ -146,7 +158,8 @@ mod tests {
         fs::create_dir_all(folder.path().join("p/src")).unwrap();
         fs::write(folder.path().join("p/src/a.rs"), "").unwrap();
         fs::create_dir(folder.path().join("out")).unwrap();
-        let workspace = Workspace::new(&[folder.path().join("p")], &[folder.path().join("config")]).unwrap();
+        let workspace =
+            Workspace::new(&[folder.path().join("p")], &[folder.path().join("config")]).unwrap();
         (folder, workspace)
     }
 
@@ -154,8 +167,14 @@ mod tests {
     fn a_path_in_the_project_is_shown_relative_to_it() {
         let (_folder, workspace) = project();
         let path = workspace.resolve("./src/../src/a.rs").unwrap();
-        assert_eq!((path.place, path.shown.as_str()), (Place::Project, "src/a.rs"));
-        assert_eq!(workspace.resolve("new/deep.rs").unwrap().shown, "new/deep.rs");
+        assert_eq!(
+            (path.place, path.shown.as_str()),
+            (Place::Project, "src/a.rs")
+        );
+        assert_eq!(
+            workspace.resolve("new/deep.rs").unwrap().shown,
+            "new/deep.rs"
+        );
     }
 
     #[test]
@@ -163,8 +182,14 @@ mod tests {
         let (folder, workspace) = project();
         symlink(folder.path().join("out"), folder.path().join("p/link")).unwrap();
         assert_eq!(workspace.resolve("link/x").unwrap().place, Place::External);
-        assert_eq!(workspace.resolve("../out/x").unwrap().place, Place::External);
-        assert_eq!(workspace.resolve("no/../../out/x").unwrap().place, Place::External);
+        assert_eq!(
+            workspace.resolve("../out/x").unwrap().place,
+            Place::External
+        );
+        assert_eq!(
+            workspace.resolve("no/../../out/x").unwrap().place,
+            Place::External
+        );
     }
 
     #[test]
@@ -177,16 +202,36 @@ mod tests {
     #[test]
     fn history_and_settings_are_protected() {
         let (folder, workspace) = project();
-        assert_eq!(workspace.resolve(".undine/conversations/x.jsonl").unwrap().place, Place::Protected);
-        assert_eq!(workspace.resolve(".undine/config.toml").unwrap().place, Place::Protected);
+        assert_eq!(
+            workspace
+                .resolve(".undine/conversations/x.jsonl")
+                .unwrap()
+                .place,
+            Place::Protected
+        );
+        assert_eq!(
+            workspace.resolve(".undine/config.toml").unwrap().place,
+            Place::Protected
+        );
         let config = folder.path().join("config/permissions.toml");
-        assert_eq!(workspace.resolve(&config.display().to_string()).unwrap().place, Place::Protected);
+        assert_eq!(
+            workspace
+                .resolve(&config.display().to_string())
+                .unwrap()
+                .place,
+            Place::Protected
+        );
     }
 
     #[test]
     fn bug_014_a_web_address_is_not_a_path() {
         let (_folder, workspace) = project();
-        assert!(workspace.resolve(" HTTPS://example.com/x").unwrap_err().contains("web address"));
+        assert!(
+            workspace
+                .resolve(" HTTPS://example.com/x")
+                .unwrap_err()
+                .contains("web address")
+        );
     }
 
     #[test]
@@ -195,6 +240,9 @@ mod tests {
         let path = folder.path().canonicalize().unwrap().join("p/ä b#c%.rs");
         fs::write(&path, "").unwrap();
         assert_eq!(path_of(&uri_of(&path)), Some(path));
-        assert_eq!(path_of(&lsp::Uri::from("untitled:Untitled-1".to_owned())), None);
+        assert_eq!(
+            path_of(&lsp::Uri::from("untitled:Untitled-1".to_owned())),
+            None
+        );
     }
 }

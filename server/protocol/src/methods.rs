@@ -138,9 +138,14 @@ pub enum Sender {
 
 /// The agent's methods, in the order of the documentation.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    [CLIENT_REQUESTS, CLIENT_NOTIFICATIONS, SERVER_REQUESTS, SERVER_NOTIFICATIONS]
-        .into_iter()
-        .flatten()
+    [
+        CLIENT_REQUESTS,
+        CLIENT_NOTIFICATIONS,
+        SERVER_REQUESTS,
+        SERVER_NOTIFICATIONS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {

@@ -30,7 +30,12 @@ pub struct Line {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Record {
     /// The session began.
-    Started { session: String, cwd: PathBuf, mode: Mode, model: String },
+    Started {
+        session: String,
+        cwd: PathBuf,
+        mode: Mode,
+        model: String,
+    },
     /// A turn began or was steered: what the person wrote.
     User { turn: TurnId, text: String },
     /// What the model said, up to its next call or the end of its answer. `cut` marks text that
@@ -41,11 +46,20 @@ pub enum Record {
         text: String,
         #[serde(default, skip_serializing_if = "String::is_empty")]
         thought: String,
+        /// The provider's own items, which it wants back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        raw: Option<serde_json::Value>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut: bool,
     },
     /// The model asked for a tool. `id` is the provider's own; `arguments` is as the model wrote it.
-    Call { answer: u64, call: CallId, id: String, tool: String, arguments: String },
+    Call {
+        answer: u64,
+        call: CallId,
+        id: String,
+        tool: String,
+        arguments: String,
+    },
     /// The person, or the mode in their stead, decided.
     Decision {
         call: CallId,

@@ -12,7 +12,11 @@ pub enum Access {
     /// Creates, changes or deletes a file.
     Write { path: PathBuf, place: Place },
     /// Runs a command line in a shell, in this folder.
-    Run { command: String, cwd: PathBuf, place: Place },
+    Run {
+        command: String,
+        cwd: PathBuf,
+        place: Place,
+    },
     /// Asks the person; never gated.
     Ask,
 }

@@ -83,11 +83,9 @@ impl Framer {
             if self.line.is_empty() {
                 self.take_line(piece, Some(&mut held), &mut each)?;
             } else {
+                // Only the first line of `bytes` can have begun earlier, so nothing is held yet.
                 let mut line = std::mem::take(&mut self.line);
                 line.extend_from_slice(piece);
-                if let Some(data) = held.take() {
-                    self.data = Some(data.to_vec());
-                }
                 self.take_line(&line, None, &mut each)?;
                 line.clear();
                 self.line = line;

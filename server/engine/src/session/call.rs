@@ -28,8 +28,15 @@ pub struct Planned {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Preview {
     /// A file before (`None`: it is new) and after.
-    Diff { path: PathBuf, old: Option<String>, new: String },
-    Command { line: String, cwd: PathBuf },
+    Diff {
+        path: PathBuf,
+        old: Option<String>,
+        new: String,
+    },
+    Command {
+        line: String,
+        cwd: PathBuf,
+    },
 }
 
 /// What is put to the person.
@@ -91,15 +98,31 @@ impl Session {
         let tool = call.name.clone();
         self.insert(
             id,
-            Call { call, arguments: shown, stage: Stage::Planning, rounds: 0, allowed: None },
+            Call {
+                call,
+                arguments: shown,
+                stage: Stage::Planning,
+                rounds: 0,
+                allowed: None,
+            },
         );
         match parsed {
             Ok(arguments) if arguments.is_object() => {
-                out.push(Effect::PlanCall { call: id, tool, arguments });
+                out.push(Effect::PlanCall {
+                    call: id,
+                    tool,
+                    arguments,
+                });
             }
-            Ok(_) => self.refuse(id, "The arguments are not a JSON object; send the call again with an object.", out),
+            Ok(_) => self.refuse(
+                id,
+                "The arguments are not a JSON object; send the call again with an object.",
+                out,
+            ),
             Err(error) => {
-                let text = format!("The arguments are not valid JSON ({error}); nothing was done. Send the call again.");
+                let text = format!(
+                    "The arguments are not valid JSON ({error}); nothing was done. Send the call again."
+                );
                 self.refuse(id, &text, out);
             }
         }
@@ -121,7 +144,14 @@ impl Session {
         plan: Result<Planned, String>,
         out: &mut Vec<Effect>,
     ) {
-        let Some(Call { stage: Stage::Planning, allowed, .. }) = self.call_mut(id) else { return };
+        let Some(Call {
+            stage: Stage::Planning,
+            allowed,
+            ..
+        }) = self.call_mut(id)
+        else {
+            return;
+        };
         let allowed = allowed.clone();
         let plan = match plan {
             Ok(plan) => plan,
@@ -135,7 +165,12 @@ impl Session {
             CallChange {
                 title: Some(plan.title.clone()),
                 kind: Some(plan.kind),
-                content: plan.preview.iter().cloned().map(CallContent::Preview).collect(),
+                content: plan
+                    .preview
+                    .iter()
+                    .cloned()
+                    .map(CallContent::Preview)
+                    .collect(),
                 ..CallChange::default()
             },
         )));
@@ -170,21 +205,41 @@ impl Session {
 
     /// The answers that a person can give, each with the rule it would add.
     fn options(&self, accesses: &[Access]) -> Vec<ApprovalOption> {
-        let mut options =
-            vec![ApprovalOption { id: OptionId::Once, label: "Yes".to_owned(), rule: None }];
+        let mut options = vec![ApprovalOption {
+            id: OptionId::Once,
+            label: "Yes".to_owned(),
+            rule: None,
+        }];
         if let Some(rule) = policy::session_rule(self.mode, &self.rules, accesses) {
             let label = "Yes, and don't ask again in this session".to_owned();
-            options.push(ApprovalOption { id: OptionId::Session, label, rule: Some(rule) });
+            options.push(ApprovalOption {
+                id: OptionId::Session,
+                label,
+                rule: Some(rule),
+            });
         }
-        options.push(ApprovalOption { id: OptionId::No, label: "No".to_owned(), rule: None });
+        options.push(ApprovalOption {
+            id: OptionId::No,
+            label: "No".to_owned(),
+            rule: None,
+        });
         options
     }
 
     pub(super) fn decided(&mut self, id: CallId, decision: Decision, out: &mut Vec<Effect>) {
-        let Some(Call { stage: Stage::Asking(plan), .. }) = self.call_mut(id) else { return };
+        let Some(Call {
+            stage: Stage::Asking(plan),
+            ..
+        }) = self.call_mut(id)
+        else {
+            return;
+        };
         let (shown, accesses) = (plan.shown.clone(), plan.accesses.clone());
         // An option that was not offered is a no.
-        let offered = self.options(&accesses).into_iter().find(|it| it.id == decision.option);
+        let offered = self
+            .options(&accesses)
+            .into_iter()
+            .find(|it| it.id == decision.option);
         let (option, rule) = match offered {
             Some(it) => (it.id, it.rule),
             None => (OptionId::No, None),
@@ -199,7 +254,8 @@ impl Session {
             let text = match decision.note.as_deref().map(str::trim) {
                 Some(note) if !note.is_empty() => format!("Denied by the person: {note}"),
                 Some(_) | None => {
-                    "Denied by the person. Nothing was done; do not try it again unasked.".to_owned()
+                    "Denied by the person. Nothing was done; do not try it again unasked."
+                        .to_owned()
                 }
             };
             self.refuse(id, &text, out);
@@ -234,7 +290,9 @@ impl Session {
     }
 
     fn run(&mut self, id: CallId, shown: String, out: &mut Vec<Effect>) {
-        let Some(call) = self.call_mut(id) else { return };
+        let Some(call) = self.call_mut(id) else {
+            return;
+        };
         call.allowed = Some(shown.clone());
         call.stage = Stage::Running { shown };
         out.push(Effect::Show(status(id, CallStatus::Running)));
@@ -242,18 +300,37 @@ impl Session {
     }
 
     pub(super) fn output(&mut self, id: CallId, text: String, out: &mut Vec<Effect>) {
-        let Some(Call { stage: Stage::Running { .. }, .. }) = self.call_mut(id) else { return };
+        let Some(Call {
+            stage: Stage::Running { .. },
+            ..
+        }) = self.call_mut(id)
+        else {
+            return;
+        };
         let content = vec![CallContent::Text(text)];
-        let change = CallChange { content, ..CallChange::default() };
+        let change = CallChange {
+            content,
+            ..CallChange::default()
+        };
         out.push(Effect::Show(Update::CallChanged(id, change)));
     }
 
     pub(super) fn finished(&mut self, id: CallId, finished: Finished, out: &mut Vec<Effect>) {
         let rounds = self.settings.edit_rounds;
-        let Some(call) = self.call_mut(id) else { return };
-        let Stage::Running { shown } = &call.stage else { return };
+        let Some(call) = self.call_mut(id) else {
+            return;
+        };
+        let Stage::Running { shown } = &call.stage else {
+            return;
+        };
         match finished {
-            Finished::Done { outcome, text, shown, duration_ms, exit_code } => {
+            Finished::Done {
+                outcome,
+                text,
+                shown,
+                duration_ms,
+                exit_code,
+            } => {
                 let change = CallChange {
                     status: Some(CallStatus::Done(outcome)),
                     content: vec![CallContent::Text(shown.unwrap_or_else(|| text.clone()))],
@@ -269,7 +346,11 @@ impl Session {
                 call.allowed = Some(shown.clone());
                 call.stage = Stage::Planning;
                 let (tool, arguments) = (call.call.name.clone(), call.arguments.clone());
-                out.push(Effect::PlanCall { call: id, tool, arguments });
+                out.push(Effect::PlanCall {
+                    call: id,
+                    tool,
+                    arguments,
+                });
             }
             Finished::Moved => {
                 let text = format!(
@@ -297,7 +378,9 @@ impl Session {
         let Some(turn) = &self.turn else { return };
         let open: Vec<CallId> = turn.calls.keys().copied().collect();
         for id in open {
-            let Some(call) = self.call_mut(id) else { continue };
+            let Some(call) = self.call_mut(id) else {
+                continue;
+            };
             out.push(match call.stage {
                 Stage::Asking(_) => Effect::StopAsking(id),
                 Stage::Planning | Stage::Running { .. } => Effect::StopCall(id),
@@ -306,7 +389,14 @@ impl Session {
                 status: Some(CallStatus::Done(Outcome::Cancelled)),
                 ..CallChange::default()
             };
-            self.close(id, Outcome::Cancelled, CANCELLED.to_owned(), None, change, out);
+            self.close(
+                id,
+                Outcome::Cancelled,
+                CANCELLED.to_owned(),
+                None,
+                change,
+                out,
+            );
         }
     }
 
@@ -319,7 +409,12 @@ impl Session {
         change: CallChange,
         out: &mut Vec<Effect>,
     ) {
-        if self.turn.as_mut().and_then(|it| it.calls.remove(&id)).is_none() {
+        if self
+            .turn
+            .as_mut()
+            .and_then(|it| it.calls.remove(&id))
+            .is_none()
+        {
             return;
         }
         out.push(Effect::Append(Record::Result {
@@ -337,5 +432,11 @@ impl Session {
 pub(super) const CANCELLED: &str = "Cancelled by the person before it finished.";
 
 fn status(id: CallId, status: CallStatus) -> Update {
-    Update::CallChanged(id, CallChange { status: Some(status), ..CallChange::default() })
+    Update::CallChanged(
+        id,
+        CallChange {
+            status: Some(status),
+            ..CallChange::default()
+        },
+    )
 }

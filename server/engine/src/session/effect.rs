@@ -12,7 +12,10 @@ use protocol::tool::Outcome;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// The person sent a prompt. `prompt` is new to the session.
-    Prompt { prompt: PromptId, text: String },
+    Prompt {
+        prompt: PromptId,
+        text: String,
+    },
     /// The person ended the turn: every running and queued prompt.
     Cancel,
     /// The person withdrew one prompt.
@@ -41,16 +44,29 @@ pub struct Decision {
 pub enum Effect {
     Append(Record),
     Show(Update),
-    AskModel { stream: StreamId, request: Box<ModelRequest> },
+    AskModel {
+        stream: StreamId,
+        request: Box<ModelRequest>,
+    },
     StopModel(StreamId),
-    PlanCall { call: CallId, tool: String, arguments: serde_json::Value },
-    AskPerson { call: CallId, question: Box<Question> },
+    PlanCall {
+        call: CallId,
+        tool: String,
+        arguments: serde_json::Value,
+    },
+    AskPerson {
+        call: CallId,
+        question: Box<Question>,
+    },
     /// The question is moot.
     StopAsking(CallId),
     RunCall(CallId),
     StopCall(CallId),
     /// Answers prompts. No update of their turn follows.
-    Answer { prompts: Vec<PromptId>, end: PromptEnd },
+    Answer {
+        prompts: Vec<PromptId>,
+        end: PromptEnd,
+    },
 }
 
 /// How a prompt is answered.
@@ -78,7 +94,11 @@ pub enum Update {
     Text(String),
     Thought(String),
     /// A call appeared.
-    Call { call: CallId, tool: String, arguments: serde_json::Value },
+    Call {
+        call: CallId,
+        tool: String,
+        arguments: serde_json::Value,
+    },
     /// A call changed; what is missing stays as it was.
     CallChanged(CallId, CallChange),
     Mode(Mode),

@@ -61,20 +61,33 @@ impl World {
             match effect {
                 Effect::Append(record) => self.append(record, &mut ended),
                 Effect::Show(_) => {
-                    assert!(!ended || matches!(input, Input::SetMode(_)), "an update after the turn's end");
+                    assert!(
+                        !ended || matches!(input, Input::SetMode(_)),
+                        "an update after the turn's end"
+                    );
                 }
                 Effect::AskModel { stream, request } => {
                     assert_eq!(self.stream, None, "a second live stream");
-                    assert_eq!(self.recorded, self.results, "the model was asked while a call had no result");
+                    assert_eq!(
+                        self.recorded, self.results,
+                        "the model was asked while a call had no result"
+                    );
                     self.stream = Some(*stream);
                     ended = false;
                     valid(request);
                 }
                 Effect::StopModel(stream) => {
-                    assert_eq!(self.stream.take(), Some(*stream), "a stream was stopped that is not live");
+                    assert_eq!(
+                        self.stream.take(),
+                        Some(*stream),
+                        "a stream was stopped that is not live"
+                    );
                 }
                 Effect::PlanCall { call, .. } => {
-                    assert!(self.recorded.contains(call), "a call was planned before it was recorded");
+                    assert!(
+                        self.recorded.contains(call),
+                        "a call was planned before it was recorded"
+                    );
                     assert!(!self.results.contains(call));
                     self.running.remove(call);
                     assert!(self.planning.insert(*call));
@@ -85,7 +98,10 @@ impl World {
                     assert!(self.asking.insert(*call, plan).is_none(), "asked twice");
                 }
                 Effect::StopAsking(call) => {
-                    assert!(self.asking.remove(call).is_some(), "a question was withdrawn that was not open");
+                    assert!(
+                        self.asking.remove(call).is_some(),
+                        "a question was withdrawn that was not open"
+                    );
                 }
                 Effect::RunCall(call) => self.run(*call, mode, input),
                 Effect::StopCall(call) => {
@@ -105,13 +121,18 @@ impl World {
 
     fn append(&mut self, record: &Record, ended: &mut bool) {
         match record {
-            Record::Call { call, .. } => assert!(self.recorded.insert(*call), "a call was recorded twice"),
+            Record::Call { call, .. } => {
+                assert!(self.recorded.insert(*call), "a call was recorded twice")
+            }
             Record::Result { call, .. } => {
                 assert!(self.recorded.contains(call));
                 assert!(self.results.insert(*call), "a call has two results");
             }
             Record::Ended { .. } => {
-                assert_eq!(self.recorded, self.results, "a turn ended with an open call");
+                assert_eq!(
+                    self.recorded, self.results,
+                    "a turn ended with an open call"
+                );
                 self.turns += 1;
                 *ended = true;
             }
@@ -134,11 +155,17 @@ impl World {
         };
         let by_policy = policy::decide(mode, &self.rules, &plan.accesses) == Verdict::Allow;
         let again = self.allowed.get(&call) == Some(&plan.shown);
-        assert!(decided || by_policy || again, "a call ran that nobody allowed");
+        assert!(
+            decided || by_policy || again,
+            "a call ran that nobody allowed"
+        );
         assert!(!self.results.contains(&call));
         self.allowed.insert(call, plan.shown.clone());
         self.asking.remove(&call);
-        assert!(self.running.insert(call, plan).is_none(), "a call ran twice at once");
+        assert!(
+            self.running.insert(call, plan).is_none(),
+            "a call ran twice at once"
+        );
     }
 
     fn settle(&mut self, input: &Input, effects: &[Effect]) {
@@ -152,7 +179,9 @@ impl World {
             Input::Planned(call, _) => drop(self.planning.remove(call)),
             Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_))
                 if self.stream == Some(*stream)
-                    && !effects.iter().any(|it| matches!(it, Effect::AskModel { .. })) =>
+                    && !effects
+                        .iter()
+                        .any(|it| matches!(it, Effect::AskModel { .. })) =>
             {
                 self.stream = None;
             }
@@ -180,7 +209,10 @@ fn valid(request: &ModelRequest) {
             }
             Message::Assistant { calls, text, .. } => {
                 assert!(open.is_empty());
-                assert!(!calls.is_empty() || !text.is_empty(), "an empty answer in the history");
+                assert!(
+                    !calls.is_empty() || !text.is_empty(),
+                    "an empty answer in the history"
+                );
                 open = calls.iter().map(|it| it.id.clone()).collect();
                 last = "assistant";
             }
@@ -201,7 +233,11 @@ fn plan(rng: &mut Rng) -> Planned {
     let access = match rng.u8(0..4) {
         0 => Access::Read { path, place },
         1 => Access::Write { path, place },
-        2 => Access::Run { command: format!("c{}", rng.u8(0..2)), cwd: "/p".into(), place },
+        2 => Access::Run {
+            command: format!("c{}", rng.u8(0..2)),
+            cwd: "/p".into(),
+            place,
+        },
         _ => Access::Ask,
     };
     Planned {
@@ -216,7 +252,11 @@ fn plan(rng: &mut Rng) -> Planned {
 fn pick<T: Copy + Ord>(rng: &mut Rng, from: impl Iterator<Item = T>) -> Option<T> {
     let mut all: Vec<T> = from.collect();
     all.sort_unstable();
-    if all.is_empty() { None } else { Some(all[rng.usize(0..all.len())]) }
+    if all.is_empty() {
+        None
+    } else {
+        Some(all[rng.usize(0..all.len())])
+    }
 }
 
 fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
@@ -225,11 +265,20 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
         3 => ModelEvent::Thought("y".into()),
         4..=6 => {
             *ids += 1;
-            let id = if rng.u8(0..8) == 0 { "same".to_owned() } else { format!("id{ids}") };
+            let id = if rng.u8(0..8) == 0 {
+                "same".to_owned()
+            } else {
+                format!("id{ids}")
+            };
             let arguments = ["{}", "", "{\"a\":1}", "[1]", "{broken"][rng.usize(0..5)].to_owned();
-            ModelEvent::Call(ToolCall { id, name: "t".into(), arguments })
+            ModelEvent::Call(ToolCall {
+                id,
+                name: "t".into(),
+                arguments,
+            })
         }
-        7 => ModelEvent::Usage(Usage::default()),
+        7 if rng.bool() => ModelEvent::Usage(Usage::default()),
+        7 => ModelEvent::Raw(serde_json::json!({"n": rng.u8(..)})),
         8 => ModelEvent::Ended(StopReason::EndTurn),
         _ => ModelEvent::Failed(ModelError {
             kind: ModelErrorKind::Cut,
@@ -244,7 +293,10 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
     match rng.u8(0..40) {
         0..=3 => {
             *prompts += 1;
-            Input::Prompt { prompt: PromptId(*prompts), text: "p".into() }
+            Input::Prompt {
+                prompt: PromptId(*prompts),
+                text: "p".into(),
+            }
         }
         4 => Input::Cancel,
         5 => Input::CancelPrompt(PromptId(rng.u64(0..*prompts + 2))),
@@ -285,7 +337,10 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
 }
 
 fn decision(rng: &mut Rng) -> Decision {
-    Decision { option: OptionId::ALL[rng.usize(0..3)], note: None }
+    Decision {
+        option: OptionId::ALL[rng.usize(0..3)],
+        note: None,
+    }
 }
 
 /// Runs one random life of a session; answers how many turns it had.
@@ -294,10 +349,12 @@ fn life(seed: u64, steps: usize) -> u64 {
     let mode = Mode::ALL[rng.usize(0..4)];
     let (mut session, effects) = Session::new("s".into(), "/p".into(), mode, settings());
     let mut world = World::default();
-    world.records.extend(effects.into_iter().filter_map(|it| match it {
-        Effect::Append(record) => Some(record),
-        _ => None,
-    }));
+    world
+        .records
+        .extend(effects.into_iter().filter_map(|it| match it {
+            Effect::Append(record) => Some(record),
+            _ => None,
+        }));
     let (mut prompts, mut ids) = (0, 0);
     for _ in 0..steps {
         let input = input(&mut rng, &world, &mut prompts, &mut ids);
@@ -334,7 +391,10 @@ fn life(seed: u64, steps: usize) -> u64 {
 
 /// The request that a prompt to a session at rest causes.
 fn asked(session: &mut Session) -> ModelRequest {
-    let effects = session.step(Input::Prompt { prompt: PromptId(u64::MAX), text: "again".into() });
+    let effects = session.step(Input::Prompt {
+        prompt: PromptId(u64::MAX),
+        text: "again".into(),
+    });
     match effects.into_iter().next_back() {
         Some(Effect::AskModel { request, .. }) => *request,
         other => panic!("no request but {other:?}"),

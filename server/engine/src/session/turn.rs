@@ -2,11 +2,12 @@
 
 use super::effect::{Effect, PromptEnd, Update};
 use super::{Calls, Session};
-use crate::context::{self, Asked, Entry};
+use crate::context::{self, Answer, Asked, Entry};
 use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
 use protocol::record::{EndReason, Record};
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use protocol::tool::Outcome;
+use serde_json::Value;
 
 /// A running turn.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(super) struct Turn {
     /// What was said since the last record.
     pub text: String,
     pub thought: String,
+    /// The provider's own items of this answer.
+    pub raw: Option<Value>,
     pub calls: Calls,
 }
 
@@ -46,8 +49,13 @@ impl Session {
         if self.queue.len() > self.settings.queued_prompts
             && let Some(oldest) = self.queue.pop_front()
         {
-            let end = PromptEnd::Dropped { limit: self.settings.queued_prompts };
-            out.push(Effect::Answer { prompts: vec![oldest.prompt], end });
+            let end = PromptEnd::Dropped {
+                limit: self.settings.queued_prompts,
+            };
+            out.push(Effect::Answer {
+                prompts: vec![oldest.prompt],
+                end,
+            });
         }
     }
 
@@ -63,6 +71,7 @@ impl Session {
             stop: StopReason::EndTurn,
             text: String::new(),
             thought: String::new(),
+            raw: None,
             calls: Calls::new(),
         });
         self.take_in(prompts, out);
@@ -74,7 +83,10 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         for Queued { prompt, text } in prompts {
             turn.prompts.push(prompt);
-            out.push(Effect::Append(Record::User { turn: turn.id, text: text.clone() }));
+            out.push(Effect::Append(Record::User {
+                turn: turn.id,
+                text: text.clone(),
+            }));
             self.history.push(Entry::User(text));
         }
     }
@@ -87,12 +99,7 @@ impl Session {
         turn.answers += 1;
         turn.called = false;
         let request = Box::new(context::build(&self.settings, &self.history));
-        self.history.push(Entry::Answer {
-            number: answer,
-            text: String::new(),
-            thought: String::new(),
-            calls: Vec::new(),
-        });
+        self.history.push(Entry::Answer(Answer::new(answer)));
         out.push(Effect::AskModel { stream, request });
     }
 
@@ -112,8 +119,7 @@ impl Session {
             }
             ModelEvent::Call(call) => self.called(call, out),
             ModelEvent::Usage(usage) => out.push(Effect::Show(Update::Usage(usage))),
-            // No provider of this build needs its own items back.
-            ModelEvent::Raw(_) => {}
+            ModelEvent::Raw(raw) => turn.raw = Some(raw),
             ModelEvent::Ended(stop) => {
                 turn.stream = None;
                 turn.stop = stop;
@@ -140,8 +146,12 @@ impl Session {
             tool: call.name.clone(),
             arguments: call.arguments.clone(),
         }));
-        if let Some(Entry::Answer { calls, .. }) = self.history.last_mut() {
-            calls.push(Asked { id, call: call.clone(), result: None });
+        if let Some(Entry::Answer(answer)) = self.history.last_mut() {
+            answer.calls.push(Asked {
+                id,
+                call: call.clone(),
+                result: None,
+            });
         }
         self.open_call(id, call, out);
     }
@@ -149,23 +159,31 @@ impl Session {
     /// Records what was said since the last record.
     pub(super) fn flush(&mut self, cut: bool, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        if turn.text.is_empty() && turn.thought.is_empty() {
+        if turn.text.is_empty() && turn.thought.is_empty() && turn.raw.is_none() {
             return;
         }
         let text = std::mem::take(&mut turn.text);
         let thought = std::mem::take(&mut turn.thought);
-        if let Some(Entry::Answer { text: said, thought: thoughts, .. }) = self.history.last_mut() {
-            said.push_str(&text);
-            thoughts.push_str(&thought);
+        let raw = turn.raw.take();
+        if let Some(Entry::Answer(answer)) = self.history.last_mut() {
+            answer.say(&text, &thought, raw.as_ref());
         }
-        out.push(Effect::Append(Record::Assistant { answer: turn.answer, text, thought, cut }));
+        out.push(Effect::Append(Record::Assistant {
+            answer: turn.answer,
+            text,
+            thought,
+            raw,
+            cut,
+        }));
     }
 
     /// Puts a result beside its call in the history.
     pub(super) fn remember_result(&mut self, id: CallId, text: String, outcome: Outcome) {
-        let Some(Entry::Answer { calls, .. }) = self.history.last_mut() else { return };
+        let Some(Entry::Answer(answer)) = self.history.last_mut() else {
+            return;
+        };
         // By our id: a provider may give one id to two calls.
-        if let Some(asked) = calls.iter_mut().find(|it| it.id == id) {
+        if let Some(asked) = answer.calls.iter_mut().find(|it| it.id == id) {
             asked.result = Some(ToolResult {
                 id: asked.call.id.clone(),
                 text,
@@ -194,7 +212,11 @@ impl Session {
         let limit = self.settings.turn_answers;
         if turn.answers >= limit {
             let message = format!("the model was asked {limit} times in one turn");
-            return self.end(EndReason::Failed { message }, PromptEnd::TooManyAnswers(limit), out);
+            return self.end(
+                EndReason::Failed { message },
+                PromptEnd::TooManyAnswers(limit),
+                out,
+            );
         }
         let queued: Vec<Queued> = self.queue.drain(..).collect();
         for it in &queued {
@@ -207,7 +229,9 @@ impl Session {
     /// The provider failed: open calls are closed, the turn ends with the error.
     fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
         self.close_calls(out);
-        let reason = EndReason::Failed { message: error.message.clone() };
+        let reason = EndReason::Failed {
+            message: error.message.clone(),
+        };
         self.end(reason, PromptEnd::Failed(error), out);
     }
 
@@ -222,14 +246,20 @@ impl Session {
             self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
         }
         if !waiting.is_empty() {
-            out.push(Effect::Answer { prompts: waiting, end: PromptEnd::Cancelled });
+            out.push(Effect::Answer {
+                prompts: waiting,
+                end: PromptEnd::Cancelled,
+            });
         }
     }
 
     /// Withdraws one prompt: a waiting one leaves the queue, a running one ends its turn; what
     /// waits goes on in a turn of its own.
     pub(super) fn cancel_prompt(&mut self, prompt: PromptId, out: &mut Vec<Effect>) {
-        let withdrawn = Effect::Answer { prompts: vec![prompt], end: PromptEnd::Withdrawn };
+        let withdrawn = Effect::Answer {
+            prompts: vec![prompt],
+            end: PromptEnd::Withdrawn,
+        };
         if let Some(at) = self.queue.iter().position(|it| it.prompt == prompt) {
             self.queue.remove(at);
             out.push(withdrawn);
@@ -250,9 +280,15 @@ impl Session {
 
     fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
         let Some(turn) = self.turn.take() else { return };
-        out.push(Effect::Append(Record::Ended { turn: turn.id, reason }));
+        out.push(Effect::Append(Record::Ended {
+            turn: turn.id,
+            reason,
+        }));
         if !turn.prompts.is_empty() {
-            out.push(Effect::Answer { prompts: turn.prompts, end });
+            out.push(Effect::Answer {
+                prompts: turn.prompts,
+                end,
+            });
         }
         if !self.queue.is_empty() {
             let waiting: Vec<Queued> = self.queue.drain(..).collect();

@@ -39,11 +39,14 @@ pub(super) fn small_changes(old: &str, new: &str) -> Vec<(Range<usize>, Range<us
     let same_end = same_last_lines(&old[same_start..], &new[same_start..]);
     let old_middle = &old[same_start..old.len() - same_end];
     let new_middle = &new[same_start..new.len() - same_end];
-    let old_starts = line_starts(old_middle, same_start);
-    let new_starts = line_starts(new_middle, same_start);
+    let old_lines: Vec<&str> = lines(old_middle).collect();
+    let new_lines: Vec<&str> = lines(new_middle).collect();
+    let old_starts = starts(&old_lines, same_start);
+    let new_starts = starts(&new_lines, same_start);
 
     let mut small = Vec::new();
-    for Change { old: a, new: b } in changes(lines(old_middle), lines(new_middle)) {
+    let all = changes(old_lines.into_iter(), new_lines.into_iter());
+    for Change { old: a, new: b } in all {
         // A name changed in several lines running: each line is trimmed by itself. Bounded, because an editor
         // takes one large edit better than thousands of small ones.
         if a.len() == b.len() && a.len() <= PAIRED_LINES {
@@ -98,13 +101,15 @@ fn same_bytes(a: impl Iterator<Item = u8>, b: impl Iterator<Item = u8>) -> usize
 }
 
 /// Where each line starts, and where the last one ends, counted from `base`.
-fn line_starts(text: &str, base: usize) -> Vec<usize> {
+fn starts(lines: &[&str], base: usize) -> Vec<usize> {
+    let mut starts = Vec::with_capacity(lines.len() + 1);
     let mut at = base;
-    let ends = lines(text).map(|it| {
-        at += it.len();
-        at
-    });
-    std::iter::once(base).chain(ends).collect()
+    starts.push(at);
+    for line in lines {
+        at += line.len();
+        starts.push(at);
+    }
+    starts
 }
 
 /// Bytes of the lines, ended by `\n`, with which both texts start. Block by block, since most edits of a large

@@ -17,10 +17,14 @@ impl<'a> Iterator for Lines<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        // `find` for one byte and `contains` for bytes are both vectorised, so files without `\r` pay little.
         let up_to_lf = self.rest.find('\n').map_or(self.rest.len(), |it| it + 1);
         let bytes = &self.rest.as_bytes()[..up_to_lf];
-        let end = match bytes.iter().position(|it| *it == b'\r') {
+        // Most lines have none, and `contains` is vectorised where `position` is not.
+        let cr = match bytes.contains(&b'\r') {
+            true => bytes.iter().position(|it| *it == b'\r'),
+            false => None,
+        };
+        let end = match cr {
             Some(cr) if bytes.get(cr + 1) != Some(&b'\n') => cr + 1,
             Some(_) | None => up_to_lf,
         };

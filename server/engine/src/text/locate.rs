@@ -49,7 +49,7 @@ pub fn replace(
         _ => {}
     }
 
-    let usual = usual_ending(text).unwrap_or("\n");
+    let mut endings = Endings::of(text);
     let mut steps = ChangeSet::default();
     for place in places {
         // In front of a `\n` a last `\r` is half of a CRLF that the model had in mind.
@@ -59,7 +59,12 @@ pub fn replace(
         };
         let new = match is_about_endings {
             true => replacement.to_owned(),
-            false => adopted(text, &place, target, replacement, usual),
+            false => adopted(
+                &text[place.clone()],
+                target,
+                replacement,
+                endings.at(place.start),
+            ),
         };
         let new = joined(text, &place, &new);
         steps.keep(place.start - steps.old_len());
@@ -181,28 +186,49 @@ fn with_plain_endings(text: &str) -> (Cow<'_, str>, Vec<usize>) {
     (Cow::Owned(plain), cut)
 }
 
-/// The replacement with the line endings of this place.
-fn adopted(
-    text: &str,
-    place: &Range<usize>,
-    target: &str,
-    replacement: &str,
-    usual: &'static str,
-) -> String {
-    let old = &text[place.clone()];
-    let first_line = lines(&text[place.start..]).next().unwrap_or_default();
-    let usual = match split_ending(first_line).1 {
-        "\n" => "\n",
-        "\r\n" => "\r\n",
-        _ => usual,
-    };
+/// The replacement with the line endings of the place, whose old text this is.
+fn adopted(old: &str, target: &str, replacement: &str, ending: &'static str) -> String {
     // The place was widened over a CRLF of which the target has only the `\r`: the line still has to end.
     match target.ends_with('\r') && old.ends_with('\n') {
         true => {
             let replacement = replacement.strip_suffix('\r').unwrap_or(replacement);
-            adopt(old, &format!("{replacement}\n"), usual)
+            adopt(old, &format!("{replacement}\n"), ending)
         }
-        false => adopt(old, replacement, usual),
+        false => adopt(old, replacement, ending),
+    }
+}
+
+/// Tells the ending of the line on which a place starts; asked for one place after the other.
+struct Endings<'a> {
+    text: &'a str,
+    usual: &'static str,
+    /// Up to where the last answer holds. Without it a file of one long line would be read again at each place.
+    line_end: usize,
+    ending: &'static str,
+}
+
+impl<'a> Endings<'a> {
+    fn of(text: &'a str) -> Endings<'a> {
+        let usual = usual_ending(text).unwrap_or("\n");
+        Endings {
+            text,
+            usual,
+            line_end: 0,
+            ending: usual,
+        }
+    }
+
+    fn at(&mut self, place: usize) -> &'static str {
+        if place >= self.line_end {
+            let line = lines(&self.text[place..]).next().unwrap_or_default();
+            self.line_end = place + line.len();
+            self.ending = match split_ending(line).1 {
+                "\n" => "\n",
+                "\r\n" => "\r\n",
+                _ => self.usual,
+            };
+        }
+        self.ending
     }
 }
 

@@ -122,7 +122,7 @@ mod tests {
             ("OPENAI_KEY", "s"),
             ("AWS_SECRET_ACCESS_KEY", "s"),
             ("GH_TOKEN", "s"),
-            ("npm_config_//registry/:_authToken", "s"),
+            ("npm_config_//host/:_authToken", "s"),
             ("PGPASSWORD", "s"),
             ("SENTRY_DSN", "s"),
             ("SENTRY_DSN_HELP", "kept: the ending only counts at the end"),

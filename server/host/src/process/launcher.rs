@@ -132,7 +132,7 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::Report;
+    use super::{Launcher, Report};
 
     #[test]
     fn a_report_survives_the_channel() {
@@ -145,5 +145,18 @@ mod tests {
             assert_eq!(Report::from_bytes(report.to_bytes()), Some(report));
         }
         assert_eq!(Report::from_bytes([b'x', 0, 0, 0, 0]), None);
+    }
+
+    #[test]
+    fn our_own_launcher_is_this_very_program() {
+        let launcher = Launcher::own().unwrap();
+        let listed = std::process::Command::new(launcher.program())
+            .arg("--list")
+            .output()
+            .unwrap();
+        assert!(
+            String::from_utf8_lossy(&listed.stdout)
+                .contains("our_own_launcher_is_this_very_program")
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ use crate::process::{Command, End, Outcome, RunError};
 
 /// On top of the grace, how long the launcher may take to end a tree. It gives up by itself a little
 /// sooner; this is for one that is stuck or stopped.
-const LAUNCHER_WAIT: Duration = Duration::from_secs(3);
+const LAUNCHER_WAIT: Duration = Duration::from_millis(1500);
 
 /// How long to read on when all is over but somebody still holds the pipe: a process which could not
 /// be killed, or one that was handed the descriptor.
@@ -78,6 +78,10 @@ pub async fn run(
         match news {
             News::Stop(end) => {
                 control.stop();
+                // A command can stop its launcher; a stopped launcher would not listen.
+                if let Some(pid) = launcher.id() {
+                    let _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGCONT);
+                }
                 run.over(end);
             }
             News::Stuck => {

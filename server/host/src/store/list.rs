@@ -19,7 +19,9 @@ pub struct Listed {
 
 /// The sessions in a folder. What cannot be read is left out.
 pub fn list(folder: &Path) -> Vec<Listed> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut listed: Vec<Listed> = entries
         .flatten()
         .filter_map(|entry| {
@@ -27,7 +29,11 @@ pub fn list(folder: &Path) -> Vec<Listed> {
             let id = name.strip_suffix(".jsonl").filter(|it| is_id(it))?;
             let title = title(&entry.path())?;
             let updated = entry.metadata().and_then(|it| it.modified()).ok()?;
-            Some(Listed { id: id.to_owned(), title, updated })
+            Some(Listed {
+                id: id.to_owned(),
+                title,
+                updated,
+            })
         })
         .collect();
     listed.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| b.id.cmp(&a.id)));
@@ -54,7 +60,10 @@ pub fn title_of(text: &str) -> String {
     if line.len() <= TITLE_BYTES {
         return line.to_owned();
     }
-    let cut = (0..=TITLE_BYTES).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    let cut = (0..=TITLE_BYTES)
+        .rev()
+        .find(|at| line.is_char_boundary(*at))
+        .unwrap_or(0);
     format!("{}...", &line[..cut])
 }
 
@@ -62,7 +71,11 @@ pub fn title_of(text: &str) -> String {
 /// (spec 13.1).
 pub fn path(folder: &Path, id: &str) -> Result<PathBuf, LogError> {
     let path = folder.join(format!("{id}.jsonl"));
-    if is_id(id) && path.is_file() { Ok(path) } else { Err(LogError::Missing(id.to_owned())) }
+    if is_id(id) && path.is_file() {
+        Ok(path)
+    } else {
+        Err(LogError::Missing(id.to_owned()))
+    }
 }
 
 /// A new id, `YYYYMMDD_HHMMSS_mmm`, that no session of the folder or of this process has.
@@ -112,8 +125,16 @@ mod tests {
 
     #[test]
     fn an_id_that_is_a_path_is_refused() {
-        for id in ["../../../../etc/pw", "20251130_195045_00/", "", "20251130-195045-007"] {
-            assert!(matches!(path(Path::new("/"), id), Err(LogError::Missing(_))), "{id}");
+        for id in [
+            "../../../../etc/pw",
+            "20251130_195045_00/",
+            "",
+            "20251130-195045-007",
+        ] {
+            assert!(
+                matches!(path(Path::new("/"), id), Err(LogError::Missing(_))),
+                "{id}"
+            );
         }
     }
 

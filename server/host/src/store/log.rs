@@ -29,16 +29,38 @@ pub enum LogError {
 impl std::fmt::Display for LogError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Missing(id) => write!(f, "There is no session {id}; list the sessions to see which there are."),
-            Self::Busy(path) => write!(f, "Another Undine writes {}; close the session there first.", path.display()),
+            Self::Missing(id) => write!(
+                f,
+                "There is no session {id}; list the sessions to see which there are."
+            ),
+            Self::Busy(path) => write!(
+                f,
+                "Another Undine writes {}; close the session there first.",
+                path.display()
+            ),
             Self::Newer { path, version } => {
-                write!(f, "{} was written by a newer Undine (format {version}); update this one.", path.display())
+                write!(
+                    f,
+                    "{} was written by a newer Undine (format {version}); update this one.",
+                    path.display()
+                )
             }
             Self::Broken { path, line } => {
-                write!(f, "Line {line} of {} is damaged; restore the file or start a new session.", path.display())
+                write!(
+                    f,
+                    "Line {line} of {} is damaged; restore the file or start a new session.",
+                    path.display()
+                )
             }
-            Self::TooLarge(path) => write!(f, "{} is over {} MiB; start a new session.", path.display(), MAX_BYTES >> 20),
-            Self::Io { path, error } => write!(f, "{} cannot be read or written ({error}).", path.display()),
+            Self::TooLarge(path) => write!(
+                f,
+                "{} is over {} MiB; start a new session.",
+                path.display(),
+                MAX_BYTES >> 20
+            ),
+            Self::Io { path, error } => {
+                write!(f, "{} cannot be read or written ({error}).", path.display())
+            }
         }
     }
 }
@@ -59,18 +81,39 @@ pub struct Log {
 impl Log {
     /// A new log; nothing is on disk yet.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, file: None, held: Vec::new(), seq: 0 }
+        Self {
+            path,
+            file: None,
+            held: Vec::new(),
+            seq: 0,
+        }
     }
 
     /// Opens an existing log for writing, cuts a torn last line off, and reads it.
     pub fn open(path: PathBuf) -> Result<(Self, Vec<Record>), LogError> {
-        let fail = |error| LogError::Io { path: path.clone(), error };
-        let file = OpenOptions::new().read(true).append(true).open(&path).map_err(fail)?;
-        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| LogError::Busy(path.clone()))?;
+        let fail = |error| LogError::Io {
+            path: path.clone(),
+            error,
+        };
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(&path)
+            .map_err(fail)?;
+        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock)
+            .map_err(|_| LogError::Busy(path.clone()))?;
         let (records, whole) = read(&path)?;
         file.set_len(whole).map_err(fail)?;
         let seq = records.len() as u64;
-        Ok((Self { path, file: Some(file), held: Vec::new(), seq }, records))
+        Ok((
+            Self {
+                path,
+                file: Some(file),
+                held: Vec::new(),
+                seq,
+            },
+            records,
+        ))
     }
 
     pub fn path(&self) -> &Path {
@@ -86,7 +129,12 @@ impl Log {
         let mut bytes = Vec::new();
         let mut seq = self.seq;
         for record in self.held.iter().chain([&record]) {
-            let line = Line { v: VERSION, seq, time: now_ms(), record: record.clone() };
+            let line = Line {
+                v: VERSION,
+                seq,
+                time: now_ms(),
+                record: record.clone(),
+            };
             serde_json::to_writer(&mut bytes, &line)?;
             bytes.push(b'\n');
             seq += 1;
@@ -111,21 +159,35 @@ impl Log {
 
 fn create(path: &Path) -> io::Result<Flock<File>> {
     if let Some(folder) = path.parent() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
         let ignore = folder.join(".gitignore");
         if !ignore.exists() {
             fs::write(ignore, "*\n")?;
         }
     }
-    let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+    let file = OpenOptions::new()
+        .append(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
 }
 
 /// Reads a log's records, and how many of its bytes are whole lines.
 pub fn read(path: &Path) -> Result<(Vec<Record>, u64), LogError> {
-    let fail = |error| LogError::Io { path: path.to_path_buf(), error };
+    let fail = |error| LogError::Io {
+        path: path.to_path_buf(),
+        error,
+    };
     let mut bytes = Vec::new();
-    File::open(path).map_err(fail)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(fail)?;
+    File::open(path)
+        .map_err(fail)?
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(fail)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(LogError::TooLarge(path.to_path_buf()));
     }
@@ -138,14 +200,23 @@ pub fn read(path: &Path) -> Result<(Vec<Record>, u64), LogError> {
         }
         match serde_json::from_slice::<Line>(line) {
             Ok(line) if line.v > VERSION => {
-                return Err(LogError::Newer { path: path.to_path_buf(), version: line.v });
+                return Err(LogError::Newer {
+                    path: path.to_path_buf(),
+                    version: line.v,
+                });
             }
             Ok(line) => records.push(line.record),
             Err(_) => {
                 if let Some(version) = newer(line) {
-                    return Err(LogError::Newer { path: path.to_path_buf(), version });
+                    return Err(LogError::Newer {
+                        path: path.to_path_buf(),
+                        version,
+                    });
                 }
-                return Err(LogError::Broken { path: path.to_path_buf(), line: number + 1 });
+                return Err(LogError::Broken {
+                    path: path.to_path_buf(),
+                    line: number + 1,
+                });
             }
         }
         whole += line.len() as u64;
@@ -161,7 +232,9 @@ fn newer(line: &[u8]) -> Option<u32> {
 }
 
 pub fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -170,10 +243,18 @@ mod tests {
     use protocol::session::{Mode, TurnId};
 
     fn started() -> Record {
-        Record::Started { session: "s".into(), cwd: "/p".into(), mode: Mode::Ask, model: "m".into() }
+        Record::Started {
+            session: "s".into(),
+            cwd: "/p".into(),
+            mode: Mode::Ask,
+            model: "m".into(),
+        }
     }
     fn user(text: &str) -> Record {
-        Record::User { turn: TurnId(0), text: text.into() }
+        Record::User {
+            turn: TurnId(0),
+            text: text.into(),
+        }
     }
 
     #[test]
@@ -187,9 +268,15 @@ mod tests {
         drop(log);
         let (log, records) = Log::open(path.clone()).unwrap();
         assert_eq!(records, [started(), user("one\ntwo")]);
-        assert!(matches!(Log::open(path.clone()), Err(LogError::Busy(_))), "one writer at a time");
+        assert!(
+            matches!(Log::open(path.clone()), Err(LogError::Busy(_))),
+            "one writer at a time"
+        );
         drop(log);
-        assert_eq!(fs::read_to_string(path.with_file_name(".gitignore")).unwrap(), "*\n");
+        assert_eq!(
+            fs::read_to_string(path.with_file_name(".gitignore")).unwrap(),
+            "*\n"
+        );
     }
 
     #[test]
@@ -205,7 +292,10 @@ mod tests {
         for cut in 0..=whole.len() {
             fs::write(&path, &whole[..cut]).unwrap();
             let (mut log, records) = Log::open(path.clone()).unwrap();
-            assert_eq!(records.len(), whole[..cut].iter().filter(|it| **it == b'\n').count());
+            assert_eq!(
+                records.len(),
+                whole[..cut].iter().filter(|it| **it == b'\n').count()
+            );
             log.append(user("c")).unwrap();
             drop(log);
             assert_eq!(read(&path).unwrap().0.last(), Some(&user("c")));
@@ -216,8 +306,15 @@ mod tests {
     fn a_newer_format_is_refused_and_a_damaged_line_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.jsonl");
-        fs::write(&path, "{\"v\":9,\"seq\":0,\"time\":0,\"type\":\"hologram\"}\n").unwrap();
-        assert!(matches!(read(&path), Err(LogError::Newer { version: 9, .. })));
+        fs::write(
+            &path,
+            "{\"v\":9,\"seq\":0,\"time\":0,\"type\":\"hologram\"}\n",
+        )
+        .unwrap();
+        assert!(matches!(
+            read(&path),
+            Err(LogError::Newer { version: 9, .. })
+        ));
         fs::write(&path, "nonsense\n{}\n").unwrap();
         assert!(matches!(read(&path), Err(LogError::Broken { line: 1, .. })));
     }

@@ -59,29 +59,40 @@ impl Tool for AskUserQuestion {
         let questions = input.questions;
         let count = questions.len();
         if !(1..=MAX_QUESTIONS).contains(&count) {
-            return Err(format!("Ask 1 to {MAX_QUESTIONS} questions in one call; these are {count}."));
+            return Err(format!(
+                "Ask 1 to {MAX_QUESTIONS} questions in one call; these are {count}."
+            ));
         }
         for question in &questions {
             let is_choice = matches!(question.kind, Kind::Select | Kind::MultiSelect);
             if is_choice && question.options.len() < 2 {
-                return Err(format!("\"{}\" needs two options or more, or kind text.", question.question));
+                return Err(format!(
+                    "\"{}\" needs two options or more, or kind text.",
+                    question.question
+                ));
             }
         }
         let title = format!("Ask: {}", questions[0].question);
-        Ok(Plan::new(title, ToolKind::Other).access(Access::Ask).then(move |run| ask(questions, run)))
+        Ok(Plan::new(title, ToolKind::Other)
+            .access(Access::Ask)
+            .then(move |run| ask(questions, run)))
     }
 }
 
 async fn ask(questions: Vec<Question>, run: Run) -> Result<Done, String> {
-    let message = questions.iter().map(|it| it.question.as_str()).collect::<Vec<_>>().join("\n");
+    let message = questions
+        .iter()
+        .map(|it| it.question.as_str())
+        .collect::<Vec<_>>()
+        .join("\n");
     let request = json!({
         "mode": "form",
         "sessionId": &*run.world.session,
         "message": message,
         "requestedSchema": form(&questions),
     });
-    let request: acp::CreateElicitationRequest =
-        serde_json::from_value(request).map_err(|error| format!("The question has no form ({error})."))?;
+    let request: acp::CreateElicitationRequest = serde_json::from_value(request)
+        .map_err(|error| format!("The question has no form ({error})."))?;
     let answer = tokio::select! {
         answer = run.world.editor.elicit(run.world.session.clone(), request) => answer,
         () = run.token.cancelled() => return Ok(Done::Cancelled),
@@ -95,7 +106,8 @@ async fn ask(questions: Vec<Question>, run: Run) -> Result<Done, String> {
             "The person dismissed the question. Do not ask it again unless you must.".to_owned()
         }
         Ok(Some(_) | None) | Err(_) => {
-            "Nobody can be asked here. Go on by your best judgement and say what you assumed.".to_owned()
+            "Nobody can be asked here. Go on by your best judgement and say what you assumed."
+                .to_owned()
         }
     };
     Ok(Done::text(text))
@@ -105,7 +117,11 @@ async fn ask(questions: Vec<Question>, run: Run) -> Result<Done, String> {
 fn form(questions: &[Question]) -> Value {
     let mut properties = Map::new();
     for (at, question) in questions.iter().enumerate() {
-        let title = if question.header.is_empty() { &question.question } else { &question.header };
+        let title = if question.header.is_empty() {
+            &question.question
+        } else {
+            &question.header
+        };
         let choices: Vec<Value> = question.options.iter().map(choice).collect();
         let mut field = match question.kind {
             Kind::Select => json!({"type": "string", "oneOf": choices}),
@@ -117,7 +133,9 @@ fn form(questions: &[Question]) -> Value {
         field["description"] = json!(question.question);
         properties.insert(field_name(at), field);
     }
-    json!({"type": "object", "properties": properties})
+    // JSON objects have no order in every editor's language; this list does.
+    let required: Vec<String> = (0..questions.len()).map(field_name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
 }
 
 fn choice(choice: &Choice) -> Value {
@@ -140,7 +158,11 @@ fn told(questions: &[Question], content: &Value) -> String {
             Value::Null => "nothing selected".to_owned(),
             Value::String(text) if text.is_empty() => "nothing selected".to_owned(),
             Value::String(text) => text.clone(),
-            Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+            Value::Array(items) => items
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(", "),
             other => other.to_string(),
         };
         text.push_str(&format!("{}\n{answer}\n", question.question));

@@ -32,7 +32,9 @@ impl Tool for ExecuteCommand {
     type Input = Input;
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
-        let folder = world.workspace.resolve(input.working_dir.as_deref().unwrap_or("."))?;
+        let folder = world
+            .workspace
+            .resolve(input.working_dir.as_deref().unwrap_or("."))?;
         if input.command.trim().is_empty() {
             return Err("The command is empty.".to_owned());
         }
@@ -41,19 +43,39 @@ impl Tool for ExecuteCommand {
         let timeout = input.timeout.unwrap_or(default).clamp(0.0, most);
         let line = input.command;
         let first = line.lines().next().unwrap_or_default();
-        let more = if first.len() == line.len() { "" } else { " ..." };
+        let more = if first.len() == line.len() {
+            ""
+        } else {
+            " ..."
+        };
         let title = format!("Run {first}{more}");
         let shown = format!("{line}\n{}", folder.real.display());
         Ok(Plan::new(title, ToolKind::Execute)
-            .access(Access::Run { command: line.clone(), cwd: folder.real.clone(), place: folder.place })
-            .preview(Preview::Command { line: line.clone(), cwd: folder.real.clone() })
+            .access(Access::Run {
+                command: line.clone(),
+                cwd: folder.real.clone(),
+                place: folder.place,
+            })
+            .preview(Preview::Command {
+                line: line.clone(),
+                cwd: folder.real.clone(),
+            })
             .shown(shown)
             .then(move |run| execute(line, folder, Duration::from_secs_f64(timeout), run)))
     }
 }
 
-async fn execute(line: String, folder: FilePath, timeout: Duration, run: Run) -> Result<Done, String> {
-    let Run { world, token, output } = run;
+async fn execute(
+    line: String,
+    folder: FilePath,
+    timeout: Duration,
+    run: Run,
+) -> Result<Done, String> {
+    let Run {
+        world,
+        token,
+        output,
+    } = run;
     let limits = process::Limits {
         timeout,
         grace: Duration::from_millis(world.limits.kill_grace_ms),
@@ -61,7 +83,12 @@ async fn execute(line: String, folder: FilePath, timeout: Duration, run: Run) ->
     };
     let also_secret: Vec<&str> = world.key_variables.iter().map(String::as_str).collect();
     let environment = environment::scrubbed(std::env::vars_os(), &also_secret);
-    let command = Command { line, folder: folder.real, environment, limits };
+    let command = Command {
+        line,
+        folder: folder.real,
+        environment,
+        limits,
+    };
     // Said from a task of its own, because the command's pipe must be read whatever the loop does.
     // What is shown is bounded like what is kept.
     let (heard, mut said) = mpsc::unbounded_channel::<String>();
@@ -101,9 +128,18 @@ async fn execute(line: String, folder: FilePath, timeout: Duration, run: Run) ->
             return Err(with_footer(text, Some(why)));
         }
     };
-    let text = if text.is_empty() { "[no output]".to_owned() } else { text };
+    let text = if text.is_empty() {
+        "[no output]".to_owned()
+    } else {
+        text
+    };
     let text = with_footer(text, footer);
-    Ok(Done::Success { text, shown: None, exit_code: Some(code), saw: Vec::new() })
+    Ok(Done::Success {
+        text,
+        shown: None,
+        exit_code: Some(code),
+        saw: Vec::new(),
+    })
 }
 
 fn with_footer(mut text: String, footer: Option<String>) -> String {

@@ -42,7 +42,9 @@ async fn read(file: FilePath, range: Option<(i64, i64)>, run: Run) -> Result<Don
     if file.real.is_dir() {
         let folder = file.real.clone();
         let listing = tokio::task::spawn_blocking(move || listing(&folder)).await;
-        return listing.map(Done::text).map_err(|_| "The listing was broken off; try again.".to_owned());
+        return listing
+            .map(Done::text)
+            .map_err(|_| "The listing was broken off; try again.".to_owned());
     }
     let Some(live) = files::live(&run.world.documents, &file, limits.edit_bytes).await? else {
         return Err(format!("There is no file {}.", file.shown));
@@ -53,7 +55,12 @@ async fn read(file: FilePath, range: Option<(i64, i64)>, run: Run) -> Result<Don
         Some(range) => capped(&numbered(&live.text, range, n_lines)?, limits.read_bytes),
     };
     let saw = vec![(file.real.clone(), text_hash(&live.text))];
-    Ok(Done::Success { text, shown: Some(format!("{n_lines} lines")), exit_code: None, saw })
+    Ok(Done::Success {
+        text,
+        shown: Some(format!("{n_lines} lines")),
+        exit_code: None,
+        saw,
+    })
 }
 
 /// The first bytes of a text, with a footer that says so if there are more.
@@ -62,31 +69,58 @@ fn capped(text: &str, limit: u64) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }
-    let cut = (0..=limit).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}\n[cut after {cut} of {} bytes; read the rest with view_range]", &text[..cut], text.len())
+    let cut = (0..=limit)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
+    format!(
+        "{}\n[cut after {cut} of {} bytes; read the rest with view_range]",
+        &text[..cut],
+        text.len()
+    )
 }
 
 /// Lines of a range, each behind its number (spec 1.1).
 fn numbered(text: &str, (first, last): (i64, i64), n_lines: usize) -> Result<String, String> {
     let n_lines = i64::try_from(n_lines).unwrap_or(i64::MAX);
-    let last = if last == -1 { n_lines } else { last.min(n_lines) };
+    let last = if last == -1 {
+        n_lines
+    } else {
+        last.min(n_lines)
+    };
     if first < 1 || first > n_lines || last < first {
-        return Err(format!("view_range must lie within lines 1 to {n_lines}, first before last."));
+        return Err(format!(
+            "view_range must lie within lines 1 to {n_lines}, first before last."
+        ));
     }
     let skipped = usize::try_from(first - 1).unwrap_or(0);
     let count = usize::try_from(last - first + 1).unwrap_or(0);
     let lines = text.lines().skip(skipped).take(count);
-    Ok(lines.zip(first..).map(|(line, number)| format!("{number:>6}\t{line}\n")).collect())
+    Ok(lines
+        .zip(first..)
+        .map(|(line, number)| format!("{number:>6}\t{line}\n"))
+        .collect())
 }
 
 /// Two levels of a folder, sorted, folders with a slash, hidden entries left out.
 fn listing(folder: &Path) -> String {
     let mut out = Vec::new();
     for (name, is_folder) in entries(folder) {
-        let inner = if is_folder { entries(&folder.join(&name)) } else { Vec::new() };
-        out.push(if is_folder { format!("{name}/") } else { name.clone() });
+        let inner = if is_folder {
+            entries(&folder.join(&name))
+        } else {
+            Vec::new()
+        };
+        out.push(if is_folder {
+            format!("{name}/")
+        } else {
+            name.clone()
+        });
         for (child, is_folder) in inner {
-            out.push(format!("{name}/{child}{}", if is_folder { "/" } else { "" }));
+            out.push(format!(
+                "{name}/{child}{}",
+                if is_folder { "/" } else { "" }
+            ));
         }
     }
     if out.is_empty() {
@@ -101,10 +135,17 @@ fn listing(folder: &Path) -> String {
 }
 
 fn entries(folder: &Path) -> Vec<(String, bool)> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut entries: Vec<(String, bool)> = entries
         .flatten()
-        .filter_map(|it| Some((it.file_name().into_string().ok()?, it.file_type().ok()?.is_dir())))
+        .filter_map(|it| {
+            Some((
+                it.file_name().into_string().ok()?,
+                it.file_type().ok()?.is_dir(),
+            ))
+        })
         .filter(|(name, _)| !name.starts_with('.'))
         .collect();
     entries.sort();

@@ -36,15 +36,26 @@ impl Tool for WriteFile {
             return Ok(plan_change("Write", file, None, input.content));
         };
         match world.seen.get(&file.real) {
-            None => return Err(format!("{} exists and was not read yet; read it first.", file.shown)),
+            None => {
+                return Err(format!(
+                    "{} exists and was not read yet; read it first.",
+                    file.shown
+                ));
+            }
             Some(hash) if *hash != text_hash(&live.text) => {
-                return Err(format!("{} has changed since it was read; read it again first.", file.shown));
+                return Err(format!(
+                    "{} has changed since it was read; read it again first.",
+                    file.shown
+                ));
             }
             Some(_) => {}
         }
         let new = text::with_line_endings_of(&live.text, &input.content);
         if new == live.text {
-            return Err(format!("{} has exactly this text already; nothing to do.", file.shown));
+            return Err(format!(
+                "{} has exactly this text already; nothing to do.",
+                file.shown
+            ));
         }
         Ok(plan_change("Update", file, Some(live.text), new))
     }
@@ -53,12 +64,20 @@ impl Tool for WriteFile {
 /// The plan of a change to one file, for every tool that makes one.
 pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: String) -> Plan {
     let title = format!("{verb} {}", file.shown);
-    let operation = if old.is_some() { Operation::Modify } else { Operation::Create };
+    let operation = if old.is_some() {
+        Operation::Modify
+    } else {
+        Operation::Create
+    };
     let hunks = text::hunks(old.as_deref().unwrap_or_default(), &new);
     let shown = text::shown_hash(&file.real, operation, &hunks);
     Plan::new(title.clone(), ToolKind::Edit)
         .writes(&file)
-        .preview(Preview::Diff { path: file.real.clone(), old: old.clone(), new: new.clone() })
+        .preview(Preview::Diff {
+            path: file.real.clone(),
+            old: old.clone(),
+            new: new.clone(),
+        })
         .shown(shown)
         .then(move |run| run_change(FileChange { file, old, new }, title, run))
 }
@@ -84,5 +103,10 @@ async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done,
         ),
     };
     let shown = Some(diff.text).filter(|it| !it.is_empty());
-    Ok(Done::Success { text, shown, exit_code: None, saw: vec![(file.real.clone(), text_hash(new))] })
+    Ok(Done::Success {
+        text,
+        shown,
+        exit_code: None,
+        saw: vec![(file.real.clone(), text_hash(new))],
+    })
 }

@@ -183,11 +183,18 @@ impl Reply {
         self.over = true;
     }
 
-    /// The transport has closed. After a finish reason that is as good as `[DONE]`, which some servers leave out.
+    /// The transport has closed. After a finish reason that is as good as `[DONE]`, which some servers leave out; only
+    /// a call that began even later is cut.
     fn close(&mut self, out: &mut Vec<ModelEvent>) {
-        match self.finish {
-            Some(_) => self.done(out),
-            None => self.fail(cut(), out),
+        if self.over {
+            return;
+        }
+        if self.finish.is_none() {
+            return self.fail(cut(), out);
+        }
+        match self.calls.close_whole(out) {
+            Ok(()) => self.done(out),
+            Err(error) => self.fail(error, out),
         }
     }
 

@@ -210,17 +210,34 @@ fn ids_and_names_that_are_repeated_or_change_do_not_split_a_call() {
 }
 
 #[test]
-fn two_calls_with_one_id_get_two() {
+fn a_brace_in_a_text_does_not_end_a_call() {
+    check(
+        r#"
+        call: {"index":0,"id":"a","function":{"name":"read","arguments":"{\"n\":\"\\\"}"}}
+        call: {"index":0,"id":"a","function":{"name":"read","arguments":"\"}"}}
+        finish: tool_calls
+        "#,
+        expect![[r#"
+            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":\"\\\"}\"}" })
+            Ended(ToolCalls)
+        "#]],
+    );
+}
+
+#[test]
+fn calls_with_one_id_get_one_each() {
     check(
         r#"
         call: {"index":0,"id":"x","function":{"name":"read","arguments":"{\"n\":1}"}}
         call: {"index":1,"id":"x","function":{"name":"read","arguments":"{\"n\":"}}
         call: {"index":1,"id":"x","function":{"arguments":"2}"}}
+        call: {"index":2,"id":"x","function":{"name":"read","arguments":"{\"n\":2}"}}
         finish: tool_calls
         "#,
         expect![[r#"
             Call(ToolCall { id: "x", name: "read", arguments: "{\"n\":1}" })
             Call(ToolCall { id: "call_1", name: "read", arguments: "{\"n\":2}" })
+            Call(ToolCall { id: "call_2", name: "read", arguments: "{\"n\":2}" })
             Ended(ToolCalls)
         "#]],
     );
@@ -308,6 +325,27 @@ fn a_call_cut_by_the_token_limit_never_leaves() {
         expect![[r#"
             Call(ToolCall { id: "a", name: "read", arguments: "{}" })
             Ended(MaxTokens)
+        "#]],
+    );
+}
+
+#[test]
+fn a_call_begun_after_the_finish_reason_needs_the_end_marker() {
+    let script = r#"
+        finish: stop
+        call: {"index":0,"id":"a","function":{"name":"now","arguments":""}}
+        "#;
+    check(
+        script,
+        expect![[r#"
+            Ended(EndTurn)
+        "#]],
+    );
+    check(
+        &format!("{script}\n[DONE]"),
+        expect![[r#"
+            Call(ToolCall { id: "a", name: "now", arguments: "" })
+            Ended(ToolCalls)
         "#]],
     );
 }
@@ -451,6 +489,13 @@ fn a_whole_completion_is_understood_too() {
             Raw(Object {"reasoning_content": String("Hm")})
             Usage(Usage { input: 3, cached: 0, output: 2, reasoning: 0 })
             Ended(ToolCalls)
+        "#]],
+    );
+    check_body(
+        "\u{feff}\n{\"choices\":[{\"message\":{\"content\":\"Hi\"}}]}",
+        expect![[r#"
+            Text("Hi")
+            Ended(EndTurn)
         "#]],
     );
     check_body(

@@ -17,11 +17,11 @@ fn check(stream: &str, expected: Expect) {
 #[test]
 fn line_feed_carriage_return_and_both_end_a_line() {
     check(
-        "data: a\n\ndata: b\r\rdata: c\r\n\r\ndata: d\r\n\n",
+        "data: a\n\ndata: b\r\rdata: c\r\ndata: and\r\n\r\ndata: d\r\n\n",
         expect![[r#"
             "" "a"
             "" "b"
-            "" "c"
+            "" "c\nand"
             "" "d"
         "#]],
     );

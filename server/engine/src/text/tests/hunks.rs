@@ -208,4 +208,20 @@ fn what_was_approved_is_known_again_elsewhere_in_the_file_but_not_when_it_differ
         assert_ne!(&approved, other, "{at}");
         assert!(!others[..at].contains(other), "{at}");
     }
+    // The same bytes, parted in another way.
+    assert_ne!(
+        hash(path, Operation::Modify, "a\nb\n", ""),
+        hash(path, Operation::Modify, "a\n", "b\n")
+    );
+    assert_ne!(
+        hash(Path::new("/arename/b"), Operation::Modify, "a\n", ""),
+        hash(
+            Path::new("/a"),
+            Operation::Rename {
+                to: Path::new("/bmodify")
+            },
+            "a\n",
+            ""
+        )
+    );
 }

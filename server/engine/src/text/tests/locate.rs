@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use expect_test::{Expect, expect};
 
 use super::{random_lines, random_text};
@@ -56,6 +58,14 @@ fn allow_multiple_replaces_every_place() {
     let text = "x\r\nxy\r\n x";
     let new = replace(text, "x", "é", true).unwrap().apply(text).unwrap();
     assert_eq!(new, "é\r\néy\r\n é");
+    // Each with the ending of its own line.
+    let text = "x\r\nx\n";
+    let new = replace(text, "x", "x\ny", true).unwrap();
+    assert_eq!(new.apply(text).unwrap(), "x\r\ny\r\nx\ny\n");
+    // Places which overlap once they are widened to whole endings.
+    let text = "\r\n\r\n\r\n";
+    let new = replace(text, "\n\r", "x", true).unwrap();
+    assert_eq!(new.apply(text).unwrap(), "x\r\n\r\n");
 }
 
 #[test]
@@ -91,11 +101,18 @@ fn lines_of_a_mixed_file_that_stay_keep_their_own_endings() {
         "done\nmore\n",
         "10%\r20%\rdone\nmore\nend\n",
     );
+    check(
+        "10%\r20%\rdone\nend\n",
+        "10%\r20%\rdone",
+        "10%\nx\n20%\ndone",
+        "10%\rx\n20%\rdone\nend\n",
+    );
 }
 
 #[test]
 fn an_exact_place_comes_before_one_with_other_endings() {
     check("a\r\nb\r\na\nb\n", "a\nb\n", "c\n", "a\r\nb\r\nc\n");
+    check("a\na\r\n", "a\n", "b\n", "b\na\r\n");
 }
 
 #[test]
@@ -177,6 +194,16 @@ fn a_refusal_tells_the_model_what_to_do() {
             let totals = sum(items);
             Copy the lines to replace exactly as they stand in the file, with their indentation"#]],
     );
+    check_refused(
+        "x\nfn b() {\n    let total = count + 1;\n}\n",
+        "fn a() {\n    let total = count + 2;",
+        "",
+        expect![[r#"
+            target_content does not occur in the file; the most similar text starts at line 2:
+            fn b() {
+                let total = count + 1;
+            Copy the lines to replace exactly as they stand in the file, with their indentation"#]],
+    );
 }
 
 #[test]
@@ -189,6 +216,17 @@ fn searching_for_the_nearest_text_is_bounded() {
             nearest: Some((1, _))
         })
     ));
+}
+
+/// It took time for each place times the length of the line.
+#[test]
+fn many_places_on_one_long_line_are_replaced_in_about_linear_time() {
+    let tail = "x".repeat(20_000_000);
+    let text = format!("{}{tail}", "item, ".repeat(2_000));
+    let start = Instant::now();
+    let changes = replace(&text, "item", "thing", true).unwrap();
+    assert!(start.elapsed().as_secs() < 4, "{:?}", start.elapsed());
+    assert!(changes.apply(&text).unwrap() == format!("{}{tail}", "thing, ".repeat(2_000)));
 }
 
 /// Those that overlap as well.

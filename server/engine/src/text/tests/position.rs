@@ -138,6 +138,17 @@ fn a_column_is_clamped_to_its_line_and_rounded_down_to_a_character() {
 }
 
 #[test]
+fn between_cr_and_lf_is_the_end_of_the_line() {
+    let rope = Rope::from_str("é😀\r\nb");
+    let at = |byte| ENCODINGS.map(|it| position(&rope, byte, it));
+    assert_eq!(at(6), [(0, 6), (0, 3), (0, 2)]);
+    assert_eq!(at(7), at(6));
+    // Inside the emoji, and past the end.
+    assert_eq!(at(4), [(0, 2), (0, 1), (0, 1)]);
+    assert_eq!(at(99), [(1, 1); 3]);
+}
+
+#[test]
 fn a_reversed_range_is_taken_the_other_way_round() {
     let mut rope = Rope::from_str("one two");
     apply_change(&mut rope, Some(((0, 3), (0, 0))), "1", Encoding::Utf16);

@@ -4,8 +4,9 @@
 //! end) wakes one `pselect`: the signals are blocked except while it sleeps there, so that none can
 //! fall between looking and sleeping.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -20,14 +21,14 @@ use nix::sys::signal::{
 };
 use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, getpid, getppid, setsid};
+use nix::unistd::{Pid, dup2_stdin, getpid, getppid, setsid};
 
 use super::Report;
 use super::tree;
 
 /// How long what was sent KILL may take to be gone. Who has not ended by then cannot be ended by us:
 /// a process of another user, or one inside a hanging kernel call.
-const KILL_WAIT: Duration = Duration::from_secs(2);
+const KILL_WAIT: Duration = Duration::from_secs(1);
 
 /// After KILL, how long to wait for ends before looking for newcomers.
 const KILL_ROUND: Duration = Duration::from_millis(20);
@@ -53,11 +54,6 @@ pub(super) fn launch(grace: Duration, command: &[OsString]) -> i32 {
             return 127;
         }
     };
-    // From here on only the command holds the output, so that its end is seen as the end.
-    if let Ok(null) = null() {
-        let _ = dup2_stdout(&null);
-        let _ = dup2_stderr(&null);
-    }
     let mut children = Children { shell, end: None };
     loop {
         children.reap();
@@ -84,17 +80,13 @@ pub(super) fn launch(grace: Duration, command: &[OsString]) -> i32 {
 fn prepare() -> io::Result<UnixStream> {
     // Duplicated with CLOEXEC and above the standard three: no command ever inherits it.
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    dup2_stdin(null()?)?;
+    dup2_stdin(File::open("/dev/null")?)?;
     // A session of its own: no controlling terminal, so nothing can prompt on one, and a terminal's
     // Ctrl-C for the server is not one for us.
     let _ = setsid();
     tree::adopt();
     catch_signals()?;
     Ok(control)
-}
-
-fn null() -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open("/dev/null")
 }
 
 fn catch_signals() -> io::Result<()> {
@@ -213,40 +205,26 @@ impl Children {
 
     /// Ends everybody: asks with TERM, and after `grace` no longer asks.
     fn end_all(&mut self, grace: Duration) {
-        if self.reap() {
-            return;
-        }
-        tree::signal(self.unreaped_shell(), Signal::SIGTERM);
-        if self.is_gone_within(grace) {
-            return;
-        }
-        let last = Instant::now() + KILL_WAIT;
-        while Instant::now() < last {
+        let mut asked = HashSet::new();
+        let patient_until = Instant::now() + grace;
+        while !self.reap() {
+            let now = Instant::now();
             // Again and again: somebody may have forked while the list was made.
-            tree::signal(self.unreaped_shell(), Signal::SIGKILL);
-            if self.is_gone_within(KILL_ROUND) {
+            let wait = if now < patient_until {
+                tree::ask(self.shell(), &mut asked);
+                patient_until - now
+            } else if now < patient_until + KILL_WAIT {
+                tree::kill(self.shell());
+                KILL_ROUND
+            } else {
                 return;
-            }
+            };
+            // A closed channel stays readable, so only children and time are waited for here.
+            sleep(None, Some(wait.min(tree::LOOK_AGAIN)));
         }
     }
 
-    fn is_gone_within(&mut self, time: Duration) -> bool {
-        let until = Instant::now() + time;
-        loop {
-            if self.reap() {
-                return true;
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            // A closed channel stays readable, so nothing but children and time is waited for here.
-            sleep(None, Some(left.min(tree::LOOK_AGAIN)));
-        }
-    }
-
-    /// The shell while its process id is certain to be its own.
-    fn unreaped_shell(&self) -> tree::Shell {
+    fn shell(&self) -> tree::Shell {
         tree::Shell {
             pid: self.shell,
             reaped: self.end.is_some(),

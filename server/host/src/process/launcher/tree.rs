@@ -6,9 +6,9 @@
 use nix::unistd::Pid;
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use group::{LOOK_AGAIN, adopt, die_with_launcher, has_strays, signal};
+pub(super) use group::{LOOK_AGAIN, adopt, ask, die_with_launcher, has_strays, kill};
 #[cfg(target_os = "linux")]
-pub(super) use linux::{LOOK_AGAIN, adopt, die_with_launcher, has_strays, signal};
+pub(super) use linux::{LOOK_AGAIN, adopt, ask, die_with_launcher, has_strays, kill};
 
 /// The command's own process.
 #[derive(Debug, Clone, Copy)]
@@ -20,11 +20,11 @@ pub(super) struct Shell {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
     use std::fs;
     use std::time::Duration;
 
-    use nix::sys::signal::{Signal, kill, killpg};
+    use nix::sys::signal::{self, Signal, killpg};
     use nix::unistd::{Pid, getpgrp, getpid};
 
     use super::Shell;
@@ -60,26 +60,43 @@ mod linux {
         false
     }
 
-    /// Sends to the command's group, and then to every descendant by group where it can.
-    ///
-    /// The kernel signals a group at once, so that its members cannot fork themselves out of it. A
-    /// descendant's group is only descendants: groups live within sessions, and the launcher's own
-    /// session began with it. Its own group is the exception, which a descendant can join.
-    pub(in super::super) fn signal(shell: Shell, signal: Signal) {
-        if !shell.reaped {
-            let _ = killpg(shell.pid, signal);
+    /// Sends TERM to everybody who is not among the `asked` yet: one who is busy cleaning up should
+    /// not be disturbed by a second one.
+    pub(in super::super) fn ask(shell: Shell, asked: &mut HashSet<Pid>) {
+        let mut processes = descendants(getpid());
+        if processes.is_empty() && !shell.reaped {
+            // No `/proc` here. The shell at least is there.
+            processes.push(Process {
+                pid: shell.pid,
+                parent: getpid(),
+                group: shell.pid,
+            });
         }
+        for process in processes {
+            if asked.insert(process.pid) {
+                let _ = signal::kill(process.pid, Signal::SIGTERM);
+            }
+        }
+    }
+
+    /// Sends KILL to everybody.
+    ///
+    /// By group where it can: the kernel signals a group at once, so that its members cannot fork
+    /// themselves out of it. A descendant's group is only descendants: groups live within sessions,
+    /// and the launcher's own session began with it. The launcher's own group is the exception, and
+    /// a descendant can join it.
+    pub(in super::super) fn kill(shell: Shell) {
         let own_group = getpgrp();
-        let mut signalled = Vec::new();
+        let mut killed = HashSet::new();
         if !shell.reaped {
-            signalled.push(shell.pid);
+            let _ = killpg(shell.pid, Signal::SIGKILL);
+            killed.insert(shell.pid);
         }
         for process in descendants(getpid()) {
             if process.group == own_group {
-                let _ = kill(process.pid, signal);
-            } else if !signalled.contains(&process.group) {
-                let _ = killpg(process.group, signal);
-                signalled.push(process.group);
+                let _ = signal::kill(process.pid, Signal::SIGKILL);
+            } else if killed.insert(process.group) {
+                let _ = killpg(process.group, Signal::SIGKILL);
             }
         }
     }
@@ -153,6 +170,7 @@ mod linux {
 /// The plain fallback: the command's process group.
 #[cfg(not(target_os = "linux"))]
 mod group {
+    use std::collections::HashSet;
     use std::time::Duration;
 
     use nix::sys::signal::{Signal, killpg};
@@ -172,7 +190,21 @@ mod group {
         killpg(shell, None).is_ok()
     }
 
-    pub(in super::super) fn signal(shell: Shell, signal: Signal) {
-        let _ = killpg(shell.pid, signal);
+    /// Sends TERM to the group, once.
+    pub(in super::super) fn ask(shell: Shell, asked: &mut HashSet<Pid>) {
+        if asked.insert(shell.pid) && is_ours(shell) {
+            let _ = killpg(shell.pid, Signal::SIGTERM);
+        }
+    }
+
+    pub(in super::super) fn kill(shell: Shell) {
+        if is_ours(shell) {
+            let _ = killpg(shell.pid, Signal::SIGKILL);
+        }
+    }
+
+    /// Whether the number is certain to be the command's group still.
+    fn is_ours(shell: Shell) -> bool {
+        !shell.reaped || has_strays(shell.pid)
     }
 }

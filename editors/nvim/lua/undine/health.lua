@@ -1,0 +1,59 @@
+--- `:checkhealth undine`.
+local M = {}
+
+---@param cmd string[]
+local function check_version(cmd)
+  local ok, result = pcall(function()
+    return vim.system({ cmd[1], "--version" }, { text = true, timeout = 3000 }):wait()
+  end)
+  if ok and result.code == 0 then
+    vim.health.ok(("`%s` is %s"):format(cmd[1], vim.trim(result.stdout)))
+  else
+    vim.health.warn(
+      ("`%s --version` gave no answer"):format(cmd[1]),
+      "Run it in a shell to see why."
+    )
+  end
+end
+
+function M.check()
+  local client_of = require("undine.client")
+  local config = require("undine.config")
+  local state = require("undine.state")
+
+  vim.health.start("Undine: Neovim")
+  if vim.fn.has("nvim-0.11") == 1 then
+    vim.health.ok(("Neovim %s"):format(tostring(vim.version())))
+  else
+    vim.health.error("Neovim is too old", "Install 0.11 or newer.")
+  end
+
+  vim.health.start("Undine: server")
+  local cmd = config.get().cmd
+  local missing = client_of.missing(cmd)
+  if missing then
+    vim.health.error(missing)
+  elseif type(cmd) == "table" then
+    check_version(cmd)
+  else
+    vim.health.info("`cmd` is a function")
+  end
+
+  vim.health.start("Undine: running")
+  if vim.tbl_isempty(state.clients) then
+    vim.health.info("no server runs; :Undine starts one")
+  end
+  for id in pairs(state.clients) do
+    local client = vim.lsp.get_client_by_id(id)
+    if client then
+      local agent = vim.tbl_get(client.server_capabilities or {}, "experimental", "agent")
+      local n_files = vim.tbl_count(client.attached_buffers)
+      vim.health.ok(("%s: %d files attached"):format(client.root_dir or "no root", n_files))
+      if not agent then
+        vim.health.error("this server has no agent methods", "Check the option `cmd`.")
+      end
+    end
+  end
+end
+
+return M

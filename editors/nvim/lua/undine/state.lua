@@ -1,0 +1,103 @@
+--- All that changes while the plugin runs, reached by id.
+---
+--- What belongs to a buffer leaves with `BufWipeout`; what belongs to a client leaves when it ends.
+local M = {}
+
+---@class undine.Client
+---@field id integer
+---@field ready boolean whether `initialize` was answered
+---@field has_agent boolean whether the answer named agent methods
+---@field waiting (fun(client?: vim.lsp.Client))[] what runs once it is ready, or with nil when it ends before
+---@field session? string the session shown for this client's root
+---@field on_session? (fun(session?: undine.Session))[] what runs once `session/new` is answered
+
+---@class undine.Session
+---@field id string
+---@field client_id integer
+---@field cwd string
+---@field title? string
+---@field items undine.Item[] the transcript, oldest first
+---@field calls table<string, integer> tool call id to its place in `items`
+---@field n_running integer prompts that are not answered yet
+---@field modes undine.Mode[]
+---@field mode? string
+---@field usage? { used: integer, size: integer }
+---@field commands { name: string, description: string }[]
+
+---@class undine.Mode
+---@field id string
+---@field name string
+
+---@class undine.Proposal one file of a change that waits, as it is shown in a buffer
+---@field ask undine.Ask
+---@field path string
+---@field is_new boolean whether the buffer is ours, made for a file that does not exist
+---@field new_text string
+---@field anchors integer[] the extmark of each hunk to which one jumps
+---@field undo_keys (fun())[] take the buffer's keys away again
+
+---@class undine.View the chat's buffers, and how it was last drawn
+---@field session? string
+---@field root string
+---@field transcript integer
+---@field prompt integer
+---@field lines string[]
+---@field owners table<integer, integer> row (0-based) to the place in the session's `items`
+---@field cache table<undine.Item, { rev: integer, lines: string[], marks: undine.Mark[] }>
+---@field drawn_at number milliseconds of `vim.uv.now` at the last drawing
+---@field is_due boolean whether a drawing is already on its way
+---@field is_sending boolean whether a prompt waits for the server to start
+
+---@type undine.Options?
+M.options = nil
+---@type table<integer, undine.Client>
+M.clients = {}
+---@type table<string, undine.Session>
+M.sessions = {}
+---@type undine.Ask[] oldest first; the first one is presented
+M.asks = {}
+---@type table<integer, undine.Proposal> by buffer
+M.proposals = {}
+---@type undine.View?
+M.view = nil
+---@type { win: integer, buf: integer, ask: undine.Ask }?
+M.panel = nil
+
+--- Extmarks of everything stand in this one namespace.
+M.ns = vim.api.nvim_create_namespace("undine")
+
+--- The session with this id, made when it is not known yet: updates may come before the answer that names it.
+---@param id string
+---@param client_id integer
+---@return undine.Session
+function M.session(id, client_id)
+  local session = M.sessions[id]
+  if not session then
+    session = {
+      id = id,
+      client_id = client_id,
+      cwd = "",
+      items = {},
+      calls = {},
+      n_running = 0,
+      modes = {},
+      commands = {},
+    }
+    M.sessions[id] = session
+  end
+  return session
+end
+
+---@return undine.Session? session the one the chat shows
+function M.shown()
+  return M.view and M.view.session and M.sessions[M.view.session] or nil
+end
+
+--- Calls `done` once when the buffer is wiped out.
+---@param buf integer
+---@param done fun()
+function M.on_wipeout(buf, done)
+  vim.api.nvim_create_autocmd("BufWipeout", { buffer = buf, once = true, callback = done })
+end
+
+return M

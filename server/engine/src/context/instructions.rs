@@ -1,0 +1,133 @@
+//! The system prompt, and the prompts of tasks that start from a place in a file.
+
+use std::fmt::Write;
+
+/// What the model is told once. It stays the same over a session, so that providers can cache it.
+/// Short on purpose: small local models have small windows.
+pub fn system(project: &str) -> String {
+    format!(
+        "You are Undine, a coding agent inside the user's editor. The project is at {project}; paths are relative to it.\n\
+         Read before you edit: files are shown as the user sees them, unsaved changes included. Edit with edit_file and keep changes small. \
+         The user may refuse a call; then do not repeat it, and say what you would do instead. \
+         Run the project's own checks when you have changed code. Be brief and exact."
+    )
+}
+
+/// A task that a code action starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    Fix,
+    Explain,
+    Tests,
+    Document,
+    Todo,
+}
+
+impl Task {
+    pub const ALL: [Self; 5] = [
+        Self::Fix,
+        Self::Explain,
+        Self::Tests,
+        Self::Document,
+        Self::Todo,
+    ];
+
+    /// Its command for `workspace/executeCommand`.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Fix => "undine.task.fix",
+            Self::Explain => "undine.task.explain",
+            Self::Tests => "undine.task.tests",
+            Self::Document => "undine.task.document",
+            Self::Todo => "undine.task.todo",
+        }
+    }
+
+    pub fn from_command(command: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.command() == command)
+    }
+
+    /// What the person sees in a menu.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Fix => "Fix this with Undine",
+            Self::Explain => "Ask Undine about this",
+            Self::Tests => "Write tests with Undine",
+            Self::Document => "Document with Undine",
+            Self::Todo => "Do this TODO with Undine",
+        }
+    }
+
+    fn wish(self) -> &'static str {
+        match self {
+            Self::Fix => {
+                "Fix the problems named below. Without any, run the project's checks and fix what they find here."
+            }
+            Self::Explain => {
+                "Explain this code: what it does, why, and what to look out for. Change nothing."
+            }
+            Self::Tests => "Write tests for this code, in the project's own style, and run them.",
+            Self::Document => "Document this code in the project's own style.",
+            Self::Todo => "Do what the TODO here asks for, and remove it.",
+        }
+    }
+}
+
+/// A place in a file that a task is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    pub file: String,
+    /// First and last line, counted from 1.
+    pub lines: (u32, u32),
+    pub selection: String,
+    /// Messages, each behind its line.
+    pub diagnostics: Vec<(u32, String)>,
+}
+
+/// The prompt of a task.
+pub fn task_prompt(task: Task, place: &Place) -> String {
+    let mut text = task.wish().to_owned();
+    let (first, last) = place.lines;
+    // Writing to a string cannot fail.
+    let _ = if first == last {
+        write!(text, "\n\n{}, line {first}", place.file)
+    } else {
+        write!(text, "\n\n{}, lines {first} to {last}", place.file)
+    };
+    if !place.selection.trim().is_empty() {
+        let _ = write!(
+            text,
+            ":\n```\n{}\n```",
+            place.selection.trim_end_matches('\n')
+        );
+    }
+    for (line, message) in &place.diagnostics {
+        let _ = write!(text, "\nProblem in line {line}: {message}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_names_its_place_and_its_problems() {
+        let place = Place {
+            file: "src/a.rs".into(),
+            lines: (3, 4),
+            selection: "let x = 1;\nx\n".into(),
+            diagnostics: vec![(3, "unused variable".into())],
+        };
+        expect_test::expect![[r#"
+            Fix the problems named below. Without any, run the project's checks and fix what they find here.
+
+            src/a.rs, lines 3 to 4:
+            ```
+            let x = 1;
+            x
+            ```
+            Problem in line 3: unused variable"#]]
+        .assert_eq(&task_prompt(Task::Fix, &place));
+    }
+}

@@ -1,0 +1,120 @@
+//! What the editor can do, read once from `initialize`: which rung of the ladder serves it.
+
+use engine::text::Encoding;
+use protocol::lsp;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// The editor's abilities, as far as this build uses them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Client {
+    pub encoding: Encoding,
+    /// Agent methods that the editor answers or wants to receive; empty without
+    /// `capabilities.experimental.agent`. What is not listed is not sent.
+    methods: HashSet<String>,
+    /// Its settings may set trusted options.
+    pub trusted_settings: bool,
+    pub apply_edit: bool,
+    pub document_changes: bool,
+    pub progress: bool,
+    /// Code actions as literals, not only as commands.
+    pub action_literals: bool,
+    /// Code actions may say that a language model made them.
+    pub action_tags: bool,
+}
+
+impl Default for Client {
+    /// An editor that has said nothing yet.
+    fn default() -> Self {
+        Self {
+            encoding: Encoding::Utf16,
+            methods: HashSet::new(),
+            trusted_settings: false,
+            apply_edit: false,
+            document_changes: false,
+            progress: false,
+            action_literals: false,
+            action_tags: false,
+        }
+    }
+}
+
+impl Client {
+    pub fn new(capabilities: &lsp::ClientCapabilities) -> Self {
+        // Read as JSON: what an editor got wrong elsewhere must not matter here.
+        let all = serde_json::to_value(capabilities).unwrap_or_default();
+        let is = |pointer: &str| all.pointer(pointer) == Some(&Value::Bool(true));
+        let has = |pointer: &str| all.pointer(pointer).is_some_and(|it| !it.is_null());
+        let texts = |pointer: &str| -> HashSet<String> {
+            let items = all.pointer(pointer).and_then(Value::as_array);
+            items
+                .into_iter()
+                .flatten()
+                .filter_map(|it| it.as_str().map(str::to_owned))
+                .collect()
+        };
+        let offered = texts("/general/positionEncodings");
+        Self {
+            encoding: encoding(&offered),
+            methods: texts("/experimental/agent/methods"),
+            trusted_settings: is("/experimental/agent/trustedSettings"),
+            apply_edit: is("/workspace/applyEdit"),
+            document_changes: is("/workspace/workspaceEdit/documentChanges"),
+            progress: is("/window/workDoneProgress"),
+            action_literals: has("/textDocument/codeAction/codeActionLiteralSupport"),
+            action_tags: has("/textDocument/codeAction/tagSupport"),
+        }
+    }
+
+    /// Whether an agent method may be sent to this editor.
+    pub fn takes(&self, method: &str) -> bool {
+        self.methods.contains(method)
+    }
+}
+
+/// UTF-8 when offered, since that is how text lies in memory; UTF-16 is what every editor speaks.
+fn encoding(offered: &HashSet<String>) -> Encoding {
+    if offered.contains("utf-8") {
+        Encoding::Utf8
+    } else if offered.contains("utf-32") && !offered.contains("utf-16") {
+        Encoding::Utf32
+    } else {
+        Encoding::Utf16
+    }
+}
+
+/// The encoding's name on the wire.
+pub fn encoding_kind(encoding: Encoding) -> lsp::PositionEncodingKind {
+    match encoding {
+        Encoding::Utf8 => lsp::PositionEncodingKind::UTF8,
+        Encoding::Utf16 => lsp::PositionEncodingKind::UTF16,
+        Encoding::Utf32 => lsp::PositionEncodingKind::UTF32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn client(capabilities: Value) -> Client {
+        Client::new(&serde_json::from_value(capabilities).unwrap())
+    }
+
+    #[test]
+    fn utf_8_is_chosen_when_offered_and_utf_16_when_nothing_is() {
+        let with =
+            |offered: Value| client(json!({"general": {"positionEncodings": offered}})).encoding;
+        assert_eq!(with(json!(["utf-16", "utf-8"])), Encoding::Utf8);
+        assert_eq!(with(json!(["utf-32", "utf-16"])), Encoding::Utf16);
+        assert_eq!(with(json!(["utf-32"])), Encoding::Utf32);
+        assert_eq!(client(json!({})).encoding, Encoding::Utf16);
+    }
+
+    #[test]
+    fn only_listed_methods_are_sent() {
+        let client = client(json!({"experimental": {"agent": {"methods": ["session/update"]}}}));
+        assert!(client.takes("session/update"));
+        assert!(!client.takes("session/request_permission"));
+    }
+}

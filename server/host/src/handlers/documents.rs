@@ -1,0 +1,127 @@
+//! Document sync, and what tasks ask of the editor's documents.
+
+use crate::asking::Pending;
+use crate::documents::Content;
+use crate::main_loop::Host;
+use protocol::document::SaveDocumentParams;
+use protocol::lsp;
+use protocol::methods::{self, Request};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tokio::sync::oneshot;
+
+impl Host {
+    fn document_limit(&self) -> usize {
+        // The same for every session: the tightest of those that are open would depend on the order.
+        let limits = self.resolve(None).config.limits;
+        usize::try_from(limits.document_bytes).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn did_open(&mut self, params: lsp::DidOpenTextDocumentParams, repaired: bool) {
+        let limit = self.document_limit();
+        let path = self.documents.opened(params.text_document, repaired, limit);
+        if let Some(path) = path {
+            self.document_moved(&path, limit);
+        }
+    }
+
+    pub(crate) fn did_change(&mut self, params: lsp::DidChangeTextDocumentParams, repaired: bool) {
+        let limit = self.document_limit();
+        let path = self
+            .documents
+            .changed(params, self.client.encoding, repaired, limit);
+        if let Some(path) = path {
+            self.document_moved(&path, limit);
+        }
+    }
+
+    pub(crate) fn did_save(&mut self, params: lsp::DidSaveTextDocumentParams) {
+        let uri = &params.text_document.uri;
+        if !self.documents.is_tainted(uri) {
+            return;
+        }
+        // What is on disk now is what the editor shows; half a character cannot be saved.
+        if let Some(text) = self
+            .documents
+            .path(uri)
+            .and_then(|it| fs::read_to_string(it).ok())
+        {
+            self.documents.restored(uri, &text);
+        }
+    }
+
+    pub(crate) fn did_close(&mut self, params: lsp::DidCloseTextDocumentParams) {
+        self.documents.closed(&params.text_document.uri);
+    }
+
+    /// Answers tasks that wait for this text, and says so once when it is too large.
+    fn document_moved(&mut self, path: &Path, limit: usize) {
+        let Some(document) = self.documents.get(path) else {
+            return;
+        };
+        let rope = match &document.content {
+            Content::Text(rope) => rope.clone(),
+            Content::Tainted(_) => return,
+            Content::TooLarge => {
+                let text = format!(
+                    "{} is larger than {} MB, so Undine leaves it alone while it is open; close it, or raise document_bytes under [limits].",
+                    path.display(),
+                    limit / 1_000_000
+                );
+                return self.warn_once(text);
+            }
+        };
+        let waiters = std::mem::take(&mut self.text_waiters);
+        for (wanted, text, reply) in waiters {
+            if reply.is_closed() {
+                continue;
+            }
+            if wanted == path && rope == text.as_str() {
+                // Its task may have given up this moment.
+                let _ = reply.send(());
+            } else {
+                self.text_waiters.push((wanted, text, reply));
+            }
+        }
+    }
+
+    pub(crate) fn wait_for_text(
+        &mut self,
+        path: PathBuf,
+        text: String,
+        reply: oneshot::Sender<()>,
+    ) {
+        self.text_waiters.push((path, text, reply));
+    }
+
+    pub(crate) fn ask_apply_edit(
+        &mut self,
+        edit: lsp::WorkspaceEdit,
+        label: String,
+        reply: oneshot::Sender<Result<lsp::ApplyWorkspaceEditResult, String>>,
+    ) {
+        if !self.client.apply_edit {
+            // Its task may have given up this moment.
+            let _ = reply.send(Err("it does not take edits".to_owned()));
+            return;
+        }
+        let id = self.asking.open(Pending::ApplyEdit(reply));
+        self.out.request(
+            id,
+            "workspace/applyEdit",
+            &json!({"label": label, "edit": edit}),
+        );
+    }
+
+    pub(crate) fn ask_save(&mut self, uri: lsp::Uri, reply: oneshot::Sender<bool>) {
+        let method = methods::SaveDocument::METHOD;
+        if !self.client.takes(method) {
+            // Its task may have given up this moment.
+            let _ = reply.send(false);
+            return;
+        }
+        let id = self.asking.open(Pending::Save(reply));
+        self.out.request(id, method, &SaveDocumentParams { uri });
+    }
+}

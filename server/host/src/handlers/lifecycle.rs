@@ -1,0 +1,208 @@
+//! `initialize`, `initialized`, `shutdown`, and the configuration.
+
+use crate::client::{Client, encoding_kind};
+use crate::event::Event;
+use crate::lsp::{Error, Reply};
+use crate::main_loop::Host;
+use crate::process::parent;
+use crate::workspace::path_of;
+use engine::config::{Layer, Origin, Resolved, resolve};
+use engine::context::instructions::Task;
+use protocol::lsp;
+use protocol::methods::{self, Notification, Request, Row};
+use serde_json::{Value, json};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+impl Host {
+    pub(crate) fn initialize(&mut self, params: lsp::InitializeParams, reply: Reply) {
+        self.client = Client::new(&params.capabilities);
+        self.roots = roots(&params);
+        if let Some(pid) = params.process_id.and_then(|it| u32::try_from(it).ok()) {
+            let inbox = self.inbox.clone();
+            self.runtime.spawn(async move {
+                parent::gone(pid).await;
+                // A loop that is gone has ended already.
+                let _ = inbox.send(Event::ParentGone).await;
+            });
+        }
+        let value = params.initialization_options.unwrap_or_default();
+        self.layers.editor = Some(Layer {
+            origin: Origin::Editor,
+            value,
+            trusted: self.client.trusted_settings,
+        });
+        let (layer, problem) =
+            read_layer(&self.folders.config.join("config.toml"), Origin::UserFile);
+        self.layers.user = layer;
+        self.said.extend(problem);
+        reply.send_value(Ok(self.initialize_result()));
+    }
+
+    fn initialize_result(&self) -> Value {
+        let mut commands: Vec<&str> = Task::ALL.iter().map(|it| it.command()).collect();
+        commands.extend(["undine.task.cancel", "undine.permission.answer"]);
+        json!({
+            "capabilities": {
+                "positionEncoding": encoding_kind(self.client.encoding),
+                "textDocumentSync": {"openClose": true, "change": 2, "save": {"includeText": false}},
+                "codeActionProvider": {
+                    "codeActionKinds": ["quickfix", "refactor.rewrite", "undine.ask", "undine.permission"],
+                },
+                "executeCommandProvider": {"commands": commands},
+                "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
+                "experimental": {"agent": {
+                    "protocolVersion": 1,
+                    "agentCapabilities": {"loadSession": true, "promptCapabilities": {"embeddedContext": true}},
+                    "methods": methods::rows().filter(|it| it.sender == methods::Sender::Client).map(|it: &Row| it.method).collect::<Vec<_>>(),
+                }},
+            },
+            "serverInfo": {"name": "undine", "version": env!("CARGO_PKG_VERSION")},
+        })
+    }
+
+    pub(crate) fn initialized(&mut self) {
+        // Problems that were met before the editor could show anything.
+        for text in std::mem::take(&mut self.said) {
+            self.warn_once(text);
+        }
+        let resolved = self.resolve(self.roots.first().cloned().as_deref());
+        self.report(&resolved);
+    }
+
+    pub(crate) fn shutdown(&mut self, reply: Reply) {
+        let sessions: Vec<_> = self.sessions.keys().cloned().collect();
+        for session in sessions {
+            self.step(&session, engine::session::Input::Cancel);
+        }
+        reply.send_value(Ok(Value::Null));
+    }
+
+    /// The configuration for a project.
+    pub(crate) fn resolve(&self, root: Option<&Path>) -> Resolved {
+        let (project, problem) = match root {
+            Some(root) => read_layer(
+                &root.join(".undine").join("config.toml"),
+                Origin::ProjectFile,
+            ),
+            None => (None, None),
+        };
+        let layers: Vec<Layer> = [
+            &self.layers.user,
+            &project,
+            &self.layers.editor,
+            &self.layers.flags,
+        ]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+        let mut resolved = resolve(&layers);
+        resolved
+            .problems
+            .extend(problem.map(|text| engine::config::Problem {
+                origin: Origin::ProjectFile,
+                text,
+            }));
+        resolved
+    }
+
+    /// Tells the person what was left out of the configuration.
+    pub(crate) fn report(&mut self, resolved: &Resolved) {
+        for problem in &resolved.problems {
+            self.warn_once(problem.text.clone());
+        }
+    }
+
+    pub(crate) fn did_change_configuration(&mut self, params: lsp::DidChangeConfigurationParams) {
+        let value = match params.settings {
+            Value::Object(mut table) => table.remove("undine").unwrap_or(Value::Object(table)),
+            other => other,
+        };
+        self.layers.editor = Some(Layer {
+            origin: Origin::Editor,
+            value,
+            trusted: self.client.trusted_settings,
+        });
+        let keys: Vec<_> = self.sessions.keys().cloned().collect();
+        for key in keys {
+            self.configure(&key);
+        }
+    }
+
+    pub(crate) fn did_change_folders(&mut self, params: lsp::DidChangeWorkspaceFoldersParams) {
+        let removed: Vec<PathBuf> = params
+            .event
+            .removed
+            .iter()
+            .filter_map(|it| path_of(&it.uri))
+            .collect();
+        self.roots.retain(|it| !removed.contains(it));
+        self.roots
+            .extend(params.event.added.iter().filter_map(|it| path_of(&it.uri)));
+    }
+}
+
+/// The editor's folders; the first is the project.
+fn roots(params: &lsp::InitializeParams) -> Vec<PathBuf> {
+    // As JSON, since the older ways to name one root are deprecated fields of the types.
+    let params = serde_json::to_value(params).unwrap_or_default();
+    let uri = |it: &Value| path_of(&lsp::Uri::from(it.as_str()?.to_owned()));
+    let folders = params["workspaceFolders"].as_array().into_iter().flatten();
+    let mut roots: Vec<PathBuf> = folders.filter_map(|it| uri(&it["uri"])).collect();
+    if roots.is_empty() {
+        roots.extend(
+            uri(&params["rootUri"]).or_else(|| params["rootPath"].as_str().map(PathBuf::from)),
+        );
+    }
+    roots
+}
+
+/// A configuration file as a layer. A malformed one is skipped, and named (spec 20.2).
+fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
+    let trusted = origin == Origin::UserFile;
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (None, None),
+        Err(error) => {
+            return (
+                None,
+                Some(format!(
+                    "{} cannot be read ({error}); it is skipped.",
+                    path.display()
+                )),
+            );
+        }
+    };
+    match toml::from_str::<Value>(&text) {
+        Ok(value) => (
+            Some(Layer {
+                origin,
+                value,
+                trusted,
+            }),
+            None,
+        ),
+        Err(error) => {
+            let text = format!(
+                "{} is not valid TOML ({}); it is skipped until it is mended.",
+                path.display(),
+                error.message()
+            );
+            (None, Some(text))
+        }
+    }
+}
+
+/// A session that is not open.
+pub(super) fn unknown_session(id: &str) -> Error {
+    crate::perform::invalid(format!(
+        "No session {id} is open; open one with {} or {}.",
+        methods::NewSession::METHOD,
+        methods::LoadSession::METHOD
+    ))
+}
+
+/// The name of what the editor may hear of sessions.
+pub(super) const UPDATE: &str = <methods::Update as Notification>::METHOD;

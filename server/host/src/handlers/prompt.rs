@@ -1,0 +1,93 @@
+//! Prompts and their cancelling.
+
+use crate::event::SessionKey;
+use crate::lsp::{Id, Reply};
+use crate::main_loop::Host;
+use crate::perform::invalid;
+use crate::session_host::Waiter;
+use engine::session::Input;
+use protocol::acp::{self, ContentBlock};
+use protocol::lsp;
+use protocol::methods;
+
+impl Host {
+    pub(crate) fn prompt(&mut self, params: acp::PromptRequest, id: Id, reply: Reply) {
+        let key = match self.known(&params.session_id) {
+            Ok(key) => key,
+            Err(error) => return reply.send::<methods::Prompt>(Err(error)),
+        };
+        let text = text_of(&params.prompt);
+        if text.trim().is_empty() {
+            let error = invalid("The prompt is empty; write what to do.");
+            return reply.send::<methods::Prompt>(Err(error));
+        }
+        self.send_prompt(&key, text, Waiter::Request { id, reply });
+    }
+
+    pub(crate) fn send_prompt(&mut self, key: &SessionKey, text: String, waiter: Waiter) {
+        let Some(open) = self.sessions.get_mut(key) else {
+            return;
+        };
+        let prompt = open.next_prompt();
+        open.waiting.insert(prompt, waiter);
+        self.step(key, Input::Prompt { prompt, text });
+    }
+
+    pub(crate) fn cancel(&mut self, params: acp::CancelNotification) {
+        // A notification has nobody to tell that there is no such session.
+        if let Ok(key) = self.known(&params.session_id) {
+            self.cancel_session(&key);
+        }
+    }
+
+    pub(crate) fn cancel_session(&mut self, key: &SessionKey) {
+        self.step(key, Input::Cancel);
+        self.drop_abandoned();
+    }
+
+    /// `$/cancelRequest` on a prompt.
+    pub(crate) fn cancel_request(&mut self, id: &Id) {
+        let found = self
+            .sessions
+            .iter()
+            .find_map(|(key, open)| Some((key.clone(), open.prompt_of(id)?)));
+        if let Some((key, prompt)) = found {
+            self.step(&key, Input::CancelPrompt(prompt));
+            self.drop_abandoned();
+        }
+    }
+
+    pub(crate) fn cancel_progress(&mut self, params: lsp::WorkDoneProgressCancelParams) {
+        let lsp::ProgressToken::String(token) = params.token else {
+            return;
+        };
+        let found = self
+            .sessions
+            .iter()
+            .find_map(|(key, open)| Some((key.clone(), open.prompt_of_token(&token)?)));
+        if let Some((key, _)) = found {
+            self.cancel_session(&key);
+        }
+    }
+}
+
+/// A prompt's blocks as one text. Embedded files are quoted; links are named, for the model to read.
+fn text_of(blocks: &[ContentBlock]) -> String {
+    let mut parts = Vec::new();
+    for block in blocks {
+        match block {
+            ContentBlock::Text(it) => parts.push(it.text.clone()),
+            ContentBlock::ResourceLink(it) => parts.push(format!("See {}", it.uri)),
+            ContentBlock::Resource(it) => match &it.resource {
+                acp::EmbeddedResourceResource::TextResourceContents(it) => {
+                    parts.push(format!("{}:\n```\n{}\n```", it.uri, it.text));
+                }
+                other => {
+                    tracing::warn!(?other, "an embedded resource that is not text was left out")
+                }
+            },
+            other => tracing::warn!(?other, "a block of the prompt was left out"),
+        }
+    }
+    parts.join("\n\n")
+}

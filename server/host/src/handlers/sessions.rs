@@ -1,0 +1,209 @@
+//! Opening, loading, listing and setting up sessions.
+
+use super::lifecycle::{UPDATE, unknown_session};
+use crate::endpoint;
+use crate::event::SessionKey;
+use crate::lsp::{Error, code, error};
+use crate::main_loop::Host;
+use crate::model;
+use crate::perform::invalid;
+use crate::session_host::OpenSession;
+use crate::show;
+use crate::store::{self, Log};
+use crate::tools;
+use crate::workspace::Workspace;
+use engine::config::Resolved;
+use engine::context::instructions;
+use engine::session::{Input, Session, Settings, Update, replay};
+use protocol::acp;
+use protocol::config::Config;
+use protocol::session::Mode;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Host {
+    pub(crate) fn new_session(
+        &mut self,
+        params: acp::NewSessionRequest,
+    ) -> Result<acp::NewSessionResponse, Error> {
+        let key = self.start_session(&params.cwd, &params.additional_directories)?;
+        let mode = self.sessions[&key].session.mode();
+        Ok(acp::NewSessionResponse::new(show::session_id(&key)).modes(Some(show::modes(mode))))
+    }
+
+    /// A new session in a folder.
+    pub(crate) fn start_session(
+        &mut self,
+        cwd: &Path,
+        also: &[PathBuf],
+    ) -> Result<SessionKey, Error> {
+        let (workspace, resolved) = self.place(cwd, also)?;
+        let folder = self.folders.conversations(workspace.root());
+        let id = store::new_id(&folder, |id| self.sessions.contains_key(id));
+        let key: SessionKey = id.as_str().into();
+        let log = Log::new(folder.join(format!("{id}.jsonl")));
+        let settings = settings(&resolved.config, &workspace);
+        let mode = resolved.config.safety.mode;
+        let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
+        self.open(key.clone(), session, log, workspace, resolved);
+        self.perform(&key, effects);
+        Ok(key)
+    }
+
+    fn place(&mut self, cwd: &Path, also: &[PathBuf]) -> Result<(Workspace, Resolved), Error> {
+        if !cwd.is_absolute() {
+            return Err(invalid(format!(
+                "cwd must be an absolute path, but is {}.",
+                cwd.display()
+            )));
+        }
+        let roots: Vec<PathBuf> = [cwd.to_path_buf()]
+            .into_iter()
+            .chain(also.iter().cloned())
+            .collect();
+        let protected = [self.folders.config.clone(), self.folders.data.clone()];
+        let workspace = Workspace::new(&roots, &protected).map_err(invalid)?;
+        let resolved = self.resolve(Some(workspace.root()));
+        self.report(&resolved);
+        Ok((workspace, resolved))
+    }
+
+    fn open(
+        &mut self,
+        key: SessionKey,
+        session: Session,
+        log: Log,
+        workspace: Workspace,
+        resolved: Resolved,
+    ) {
+        let connect = Duration::from_secs(resolved.config.limits.model_connect_secs);
+        self.runtime.spawn_blocking(move || model::warm_up(connect));
+        let open = OpenSession::new(
+            key.clone(),
+            session,
+            log,
+            workspace,
+            Arc::new(resolved.config),
+        );
+        self.sessions.insert(key, open);
+    }
+
+    pub(crate) fn load_session(
+        &mut self,
+        params: acp::LoadSessionRequest,
+    ) -> Result<acp::LoadSessionResponse, Error> {
+        let (workspace, resolved) = self.place(&params.cwd, &params.additional_directories)?;
+        let folder = self.folders.conversations(workspace.root());
+        let key: SessionKey = params.session_id.0.clone();
+        let failed = |it: store::LogError| error(code::REQUEST_FAILED, it.to_string());
+        let path = store::path(&folder, &key).map_err(failed)?;
+        let records = if let Some(open) = self.sessions.get(&key) {
+            store::read(open.log.path()).map_err(failed)?.0
+        } else {
+            let (log, records) = Log::open(path).map_err(failed)?;
+            let settings = settings(&resolved.config, &workspace);
+            let (session, repairs) = Session::resume(&records, settings);
+            self.open(key.clone(), session, log, workspace, resolved);
+            self.perform(&key, repairs);
+            let path = self.sessions[&key].log.path();
+            store::read(path).map_err(failed)?.0
+        };
+        for update in replay(&records) {
+            self.replay(&key, update);
+        }
+        let mode = self.sessions[&key].session.mode();
+        Ok(acp::LoadSessionResponse::new().modes(Some(show::modes(mode))))
+    }
+
+    /// Shows something of the past: not to tasks, and never merged.
+    fn replay(&mut self, session: &SessionKey, update: Update) {
+        if self.client.takes(UPDATE)
+            && let Some(params) = show::notification(session, update)
+        {
+            self.out.notify(UPDATE, &params);
+        }
+    }
+
+    pub(crate) fn list_sessions(
+        &mut self,
+        params: acp::ListSessionsRequest,
+    ) -> Result<acp::ListSessionsResponse, Error> {
+        let Some(cwd) = params.cwd.or_else(|| self.roots.first().cloned()) else {
+            return Ok(acp::ListSessionsResponse::new(Vec::new()));
+        };
+        let (workspace, _) = self.place(&cwd, &[])?;
+        let folder = self.folders.conversations(workspace.root());
+        let sessions = store::list(&folder)
+            .into_iter()
+            .map(|it| {
+                let updated = jiff::Timestamp::try_from(it.updated)
+                    .ok()
+                    .map(|it| it.to_string());
+                acp::SessionInfo::new(acp::SessionId::new(it.id), workspace.root())
+                    .title(Some(it.title))
+                    .updated_at(updated)
+            })
+            .collect();
+        Ok(acp::ListSessionsResponse::new(sessions))
+    }
+
+    pub(crate) fn set_mode(
+        &mut self,
+        params: acp::SetSessionModeRequest,
+    ) -> Result<acp::SetSessionModeResponse, Error> {
+        let key = self.known(&params.session_id)?;
+        let mode = Mode::from_id(&params.mode_id.0).ok_or_else(|| {
+            let ids: Vec<&str> = Mode::ALL.iter().map(|it| it.id()).collect();
+            invalid(format!(
+                "There is no mode {}; choose one of {}.",
+                params.mode_id,
+                ids.join(", ")
+            ))
+        })?;
+        self.step(&key, Input::SetMode(mode));
+        Ok(acp::SetSessionModeResponse::new())
+    }
+
+    /// The key of an open session.
+    pub(crate) fn known(&self, id: &acp::SessionId) -> Result<SessionKey, Error> {
+        self.sessions
+            .get_key_value(&id.0)
+            .map(|(key, _)| key.clone())
+            .ok_or_else(|| unknown_session(&id.0))
+    }
+
+    /// Gives a session the configuration as it is now. Its mode stays what the person set.
+    pub(crate) fn configure(&mut self, key: &SessionKey) {
+        let Some(open) = self.sessions.get(key) else {
+            return;
+        };
+        let resolved = self.resolve(Some(open.workspace.root()));
+        self.report(&resolved);
+        let Some(open) = self.sessions.get_mut(key) else {
+            return;
+        };
+        open.session
+            .configure(settings(&resolved.config, &open.workspace));
+        open.config = Arc::new(resolved.config);
+    }
+}
+
+fn settings(config: &Config, workspace: &Workspace) -> Settings {
+    let model = match endpoint::reach(config) {
+        Ok(reached) => reached.model,
+        // Said when the model is asked.
+        Err(_) => config.default_model.name.clone(),
+    };
+    let limits = &config.limits;
+    Settings {
+        model,
+        system: instructions::system(&workspace.root().display().to_string()),
+        tools: tools::specs(),
+        max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
+        temperature: config.default_model.temperature,
+        queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
+        edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
+        turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
+    }
+}

@@ -1,0 +1,205 @@
+//! The loop that owns everything.
+//!
+//! One event at a time, from the editor or from a task; `handle` never awaits. A fault in one event
+//! is logged and answered, and the loop goes on.
+
+use crate::asking::Asking;
+use crate::client::Client;
+use crate::documents::Documents;
+use crate::event::{Ask, Event, SessionKey};
+use crate::lsp::{FrontEvent, Incoming, Notice, Out};
+use crate::plan::Locks;
+use crate::process::Children;
+use crate::session_host::OpenSession;
+use crate::store::Folders;
+use crate::tasks::Tasks;
+use engine::config::Layer;
+use engine::session::Input;
+use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
+use protocol::session::{CallId, StreamId};
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+
+/// The owner of everything that lasts.
+pub struct Host {
+    pub(crate) out: Out,
+    pub(crate) inbox: mpsc::Sender<Event>,
+    pub(crate) runtime: Handle,
+    pub(crate) folders: Folders,
+    pub(crate) client: Client,
+    /// Layers of configuration that are the same for every session, weakest first, the project's
+    /// aside.
+    pub(crate) layers: Layers,
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) documents: Documents,
+    /// Tasks that wait for a text.
+    pub(crate) text_waiters: Vec<(PathBuf, String, oneshot::Sender<()>)>,
+    pub(crate) sessions: HashMap<SessionKey, OpenSession>,
+    /// The session of tasks that code actions start.
+    pub(crate) task_session: Option<SessionKey>,
+    pub(crate) next_token: u64,
+    pub(crate) asking: Asking,
+    pub(crate) tasks: Tasks<TaskKey>,
+    pub(crate) children: Arc<Children>,
+    pub(crate) locks: Arc<Locks>,
+    /// What sessions are to be told, in order, after the effects at hand.
+    pub(crate) due: VecDeque<(SessionKey, Input)>,
+    /// Told once when the parent is gone.
+    pub(crate) ended: Option<oneshot::Sender<()>>,
+    pub(crate) said: Vec<String>,
+}
+
+/// The configuration's layers.
+#[derive(Default)]
+pub struct Layers {
+    pub user: Option<Layer>,
+    pub editor: Option<Layer>,
+    pub flags: Option<Layer>,
+}
+
+/// What a task works on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TaskKey {
+    Model(SessionKey, StreamId),
+    Call(SessionKey, CallId),
+}
+
+/// Runs until both inboxes are closed.
+pub async fn run(
+    mut host: Host,
+    mut front: mpsc::Receiver<FrontEvent>,
+    mut events: mpsc::Receiver<Event>,
+) {
+    loop {
+        // Fair between the two: neither a typing person nor a fast model may starve the other.
+        tokio::select! {
+            event = front.recv() => match event {
+                Some(event) => host.guarded(|it| it.front(event)),
+                None => return,
+            },
+            event = events.recv() => match event {
+                Some(event) => host.guarded(|it| it.event(event)),
+                None => return,
+            },
+        }
+    }
+}
+
+impl Host {
+    /// A fault must not take the other sessions down. What it left half done is the session's own
+    /// log's business: effects are written ahead.
+    fn guarded(&mut self, work: impl FnOnce(&mut Self)) {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            work(self);
+            self.settle();
+        }));
+        if done.is_err() {
+            self.due.clear();
+            tracing::error!("a fault in the main loop; the event was dropped");
+            self.show_error("Undine ran into a fault of its own and went on; its log says more.");
+        }
+    }
+
+    /// Tells sessions what is due, until nothing is.
+    fn settle(&mut self) {
+        while let Some((session, input)) = self.due.pop_front() {
+            self.step(&session, input);
+        }
+    }
+
+    /// Lets a session take something in, and does what it asks for.
+    pub(crate) fn step(&mut self, session: &SessionKey, input: Input) {
+        let Some(open) = self.sessions.get_mut(session) else {
+            return;
+        };
+        let effects = open.session.step(input);
+        self.perform(session, effects);
+    }
+
+    fn front(&mut self, event: FrontEvent) {
+        match event {
+            FrontEvent::Request { id, request, reply } => match request {
+                Incoming::Initialize(params) => self.initialize(*params, reply),
+                Incoming::Shutdown => self.shutdown(reply),
+                Incoming::Agent(request) => match request {
+                    ClientRequest::NewSession(params) => {
+                        reply.send::<methods::NewSession>(self.new_session(params))
+                    }
+                    ClientRequest::LoadSession(params) => {
+                        reply.send::<methods::LoadSession>(self.load_session(params))
+                    }
+                    ClientRequest::ListSessions(params) => {
+                        reply.send::<methods::ListSessions>(self.list_sessions(params))
+                    }
+                    ClientRequest::Prompt(params) => self.prompt(params, id, reply),
+                    ClientRequest::SetMode(params) => {
+                        reply.send::<methods::SetMode>(self.set_mode(params))
+                    }
+                },
+                Incoming::Lsp(request) => match request {
+                    LspRequest::CodeAction(params) => reply.send_value(self.code_actions(params)),
+                    LspRequest::CodeActionResolve(action) => {
+                        reply.send_value(Self::resolved(action))
+                    }
+                    LspRequest::ExecuteCommand(params) => {
+                        reply.send_value(self.execute_command(params))
+                    }
+                },
+            },
+            FrontEvent::Notice(notice) => match notice {
+                Notice::Initialized => self.initialized(),
+                Notice::Agent(ClientNotification::Cancel(params)) => self.cancel(params),
+                Notice::Lsp { notice, repaired } => match notice {
+                    LspNotification::DidOpen(params) => self.did_open(params, repaired),
+                    LspNotification::DidChange(params) => self.did_change(params, repaired),
+                    LspNotification::DidSave(params) => self.did_save(params),
+                    LspNotification::DidClose(params) => self.did_close(params),
+                    LspNotification::DidChangeConfiguration(params) => {
+                        self.did_change_configuration(params)
+                    }
+                    LspNotification::DidChangeWorkspaceFolders(params) => {
+                        self.did_change_folders(params)
+                    }
+                    LspNotification::CancelProgress(params) => self.cancel_progress(params),
+                    LspNotification::SetTrace(_) => {}
+                },
+            },
+            FrontEvent::Answer(answer) => self.answered(answer),
+            FrontEvent::Cancel(id) => self.cancel_request(&id),
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Model(session, stream, events) => {
+                for event in events {
+                    self.step(&session, Input::Model(stream, event));
+                }
+            }
+            Event::Planned(session, call, plan) => self.planned(&session, call, plan),
+            Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
+            Event::Finished(session, call, end) => self.finished(&session, call, end),
+            Event::Editor(ask) => self.ask(ask),
+            Event::ParentGone => {
+                if let Some(ended) = self.ended.take() {
+                    // The receiver ends the process; if it is gone, the process is ending.
+                    let _ = ended.send(());
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        match ask {
+            Ask::Documents(reply) => drop(reply.send(self.documents.snapshot())),
+            Ask::ApplyEdit { edit, label, reply } => self.ask_apply_edit(*edit, label, reply),
+            Ask::WaitForText { path, text, reply } => self.wait_for_text(path, text, reply),
+            Ask::Save { uri, reply } => self.ask_save(uri, reply),
+            Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
+        }
+    }
+}

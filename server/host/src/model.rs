@@ -1,0 +1,206 @@
+//! Runs one request to a model: bytes out, bytes in, events to the loop.
+//!
+//! What is sent and what the bytes mean is the provider's business, in the engine.
+
+use crate::event::{Event, SessionKey};
+use engine::provider::{HttpRequest, ModelError, ModelErrorKind, ModelEvent, Provider};
+use futures_util::StreamExt;
+use protocol::session::StreamId;
+use std::error::Error;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// The most bytes of an error's body that are read (spec 0.6).
+const MAX_ERROR_BODY: usize = 64 << 10;
+
+/// Where a stream's events go.
+pub struct Sink<R> {
+    pub session: SessionKey,
+    pub stream: StreamId,
+    pub inbox: mpsc::Sender<Event>,
+    /// Waits while the editor is behind, so that the model is slowed down and nothing piles up.
+    pub room: R,
+}
+
+impl<R: AsyncFn()> Sink<R> {
+    async fn send(&self, events: Vec<ModelEvent>) {
+        if !events.is_empty() {
+            // A loop that is gone needs no events.
+            let _ = self
+                .inbox
+                .send(Event::Model(self.session.clone(), self.stream, events))
+                .await;
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    pub connect: Duration,
+    /// Without a byte.
+    pub quiet: Duration,
+}
+
+/// Asks, and reports until the answer's end. Dropping it closes the connection.
+pub async fn run<R: AsyncFn()>(
+    provider: &'static dyn Provider,
+    request: HttpRequest,
+    patience: Patience,
+    token: CancellationToken,
+    sink: Sink<R>,
+) {
+    let asked = ask(provider, request, patience, &sink);
+    tokio::select! {
+        biased;
+        // The session has closed the turn already; nobody waits for a word.
+        () = token.cancelled() => {}
+        asked = asked => if let Err(error) = asked {
+            sink.send(vec![ModelEvent::Failed(error)]).await;
+        },
+    }
+}
+
+async fn ask<R: AsyncFn()>(
+    provider: &'static dyn Provider,
+    request: HttpRequest,
+    patience: Patience,
+    sink: &Sink<R>,
+) -> Result<(), ModelError> {
+    let client = client(patience.connect)?;
+    let address = request.url.split('?').next().unwrap_or_default().to_owned();
+    let method = request.method.parse().unwrap_or(reqwest::Method::POST);
+    let mut sending = client.request(method, &request.url).body(request.body);
+    for (name, value) in &request.headers {
+        sending = sending.header(name, value);
+    }
+    let response = tokio::time::timeout(patience.quiet, sending.send())
+        .await
+        .map_err(|_| quiet(patience))?
+        .map_err(|error| unreachable(&address, &error))?;
+    let status = response.status().as_u16();
+    if !response.status().is_success() {
+        let headers: Vec<(String, String)> = response
+            .headers()
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+            .collect();
+        let body = error_body(response, patience).await;
+        return Err(provider.error(status, &headers, &body));
+    }
+    let mut decoder = provider.decoder();
+    let mut bytes = response.bytes_stream();
+    loop {
+        (sink.room)().await;
+        let next = tokio::time::timeout(patience.quiet, bytes.next())
+            .await
+            .map_err(|_| quiet(patience))?;
+        let mut events = Vec::new();
+        let at_end = match next {
+            Some(Ok(bytes)) => {
+                decoder.feed(&bytes, &mut events);
+                false
+            }
+            // A broken connection is a stream that ended: the decoder knows whether that was too early.
+            Some(Err(error)) => {
+                tracing::info!(error = %chain(&error), "the model's connection broke");
+                true
+            }
+            None => true,
+        };
+        if at_end {
+            decoder.end(&mut events);
+        }
+        let is_last = at_end
+            || matches!(
+                events.last(),
+                Some(ModelEvent::Ended(_) | ModelEvent::Failed(_))
+            );
+        sink.send(events).await;
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+async fn error_body(response: reqwest::Response, patience: Patience) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut bytes = response.bytes_stream();
+    while body.len() < MAX_ERROR_BODY {
+        match tokio::time::timeout(patience.connect, bytes.next()).await {
+            Ok(Some(Ok(more))) => body.extend_from_slice(&more),
+            Ok(Some(Err(_)) | None) | Err(_) => break,
+        }
+    }
+    body.truncate(MAX_ERROR_BODY);
+    body
+}
+
+/// One client for the process: it keeps connections open between turns. Made at first use, because
+/// reading the system's certificates takes longer than the rest of the start together.
+fn client(connect: Duration) -> Result<&'static reqwest::Client, ModelError> {
+    static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
+    if let Some(client) = CLIENT.get() {
+        return Ok(client);
+    }
+    // A second provider is refused, which is as good as one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let made = reqwest::Client::builder()
+        .connect_timeout(connect)
+        .user_agent(concat!("undine/", env!("CARGO_PKG_VERSION")))
+        .tcp_nodelay(true)
+        // A key must not follow a redirect to another place.
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .map_err(|error| {
+            ModelError::new(
+                ModelErrorKind::Unreachable,
+                format!("HTTP cannot be used here ({}).", chain(&error)),
+            )
+        })?;
+    Ok(CLIENT.get_or_init(|| made))
+}
+
+/// Makes the client ready before it is needed.
+pub fn warm_up(connect: Duration) {
+    if let Err(error) = client(connect) {
+        tracing::warn!(error = %error.message);
+    }
+}
+
+fn unreachable(address: &str, error: &reqwest::Error) -> ModelError {
+    let message = format!(
+        "The model's server at {address} cannot be reached ({}); check that it runs and that base_url is right.",
+        root(error)
+    );
+    ModelError::new(ModelErrorKind::Unreachable, message)
+}
+
+fn quiet(patience: Patience) -> ModelError {
+    let message = format!(
+        "The model said nothing for {} seconds; send the prompt again.",
+        patience.quiet.as_secs()
+    );
+    ModelError::new(ModelErrorKind::Cut, message)
+}
+
+/// The innermost cause, which is the one that says something.
+fn root(error: &dyn Error) -> String {
+    let mut at = error;
+    while let Some(source) = at.source() {
+        at = source;
+    }
+    at.to_string()
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut at = error.source();
+    while let Some(source) = at {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        at = source.source();
+    }
+    text
+}

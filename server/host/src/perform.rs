@@ -1,0 +1,409 @@
+//! From effect to deed.
+
+use crate::endpoint;
+use crate::event::{Editor, Event, SessionKey};
+use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
+use crate::main_loop::{Host, TaskKey};
+use crate::model::{self, Patience, Sink};
+use crate::plan::{Output, Plan, Run, WorkEnd, World};
+use crate::session_host::{OpenSession, TaskView, Waiter};
+use crate::show;
+use crate::tools;
+use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
+use engine::session::{Effect, Input, PromptEnd, Update};
+use protocol::acp;
+use protocol::methods::{self, Notification};
+use protocol::record::Record;
+use protocol::session::{CallId, PromptId, StreamId};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+impl Host {
+    /// Does what a session asks for, in order.
+    pub(crate) fn perform(&mut self, session: &SessionKey, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Append(record) => self.append(session, record),
+                Effect::Show(update) => self.show(session, update),
+                Effect::AskModel { stream, request } => self.ask_model(session, stream, &request),
+                Effect::StopModel(stream) => {
+                    self.tasks.stop(&TaskKey::Model(session.clone(), stream))
+                }
+                Effect::PlanCall {
+                    call,
+                    tool,
+                    arguments,
+                } => self.plan_call(session, call, tool, arguments),
+                Effect::AskPerson { call, question } => self.ask_person(session, call, *question),
+                Effect::StopAsking(call) => self.stop_asking(session, call),
+                Effect::RunCall(call) => self.run_call(session, call),
+                Effect::StopCall(call) => {
+                    self.tasks.stop(&TaskKey::Call(session.clone(), call));
+                    self.forget_plan(session, call);
+                }
+                Effect::Answer { prompts, end } => self.answer_prompts(session, prompts, &end),
+            }
+        }
+    }
+
+    /// Writes ahead. A disk that is full does not end the turn; the person is told once.
+    fn append(&mut self, session: &SessionKey, record: Record) {
+        let Some(open) = self.sessions.get_mut(session) else {
+            return;
+        };
+        let is_end = matches!(record, Record::Ended { .. });
+        match open.log.append(record) {
+            Ok(()) if is_end => {
+                if let Some(file) = open.log.syncable() {
+                    self.runtime.spawn_blocking(move || {
+                        if let Err(error) = file.sync_data() {
+                            tracing::warn!(%error, "the session's log was not synced");
+                        }
+                    });
+                }
+            }
+            Ok(()) => {}
+            Err(error) if open.log_failed => {
+                tracing::warn!(%error, "the session's log was not written")
+            }
+            Err(error) => {
+                open.log_failed = true;
+                let text = format!(
+                    "This session cannot be saved to {} ({error}); it goes on, but will be gone when the editor closes.",
+                    open.log.path().display()
+                );
+                self.show_error(&text);
+            }
+        }
+    }
+
+    fn show(&mut self, session: &SessionKey, update: Update) {
+        let Some(open) = self.sessions.get_mut(session) else {
+            return;
+        };
+        for waiter in open.waiting.values_mut() {
+            if let Waiter::Task(view) = waiter
+                && let Some(message) = view.take(&update)
+                && let Some(token) = &view.token
+            {
+                let value = json!({"kind": "report", "cancellable": true, "message": message});
+                self.out
+                    .notify("$/progress", &json!({"token": token, "value": value}));
+            }
+        }
+        if !self.client.takes(methods::Update::METHOD) {
+            return;
+        }
+        match update {
+            Update::Text(text) => self.out.chunk(Chunk {
+                session,
+                kind: ChunkKind::Agent,
+                text: &text,
+            }),
+            Update::Thought(text) => self.out.chunk(Chunk {
+                session,
+                kind: ChunkKind::Thought,
+                text: &text,
+            }),
+            update @ (Update::User(_)
+            | Update::Call { .. }
+            | Update::CallChanged(..)
+            | Update::Mode(_)
+            | Update::Usage(_)) => {
+                if let Some(params) = show::notification(session, update) {
+                    self.out.notify(methods::Update::METHOD, &params);
+                }
+            }
+        }
+    }
+
+    fn ask_model(&mut self, session: &SessionKey, stream: StreamId, request: &ModelRequest) {
+        let Some(open) = self.sessions.get(session) else {
+            return;
+        };
+        let reached = match endpoint::reach(&open.config) {
+            Ok(reached) => reached,
+            Err(message) => {
+                let error = ModelError::new(ModelErrorKind::BadRequest, message);
+                self.due.push_back((
+                    session.clone(),
+                    Input::Model(stream, ModelEvent::Failed(error)),
+                ));
+                return;
+            }
+        };
+        let provider = reached.wire.provider();
+        let http = provider.request(&reached.endpoint, request);
+        let patience = Patience {
+            connect: Duration::from_secs(open.config.limits.model_connect_secs),
+            quiet: Duration::from_secs(open.config.limits.model_quiet_secs),
+        };
+        let out = self.out.clone();
+        let room = async move || out.room().await;
+        let sink = Sink {
+            session: session.clone(),
+            stream,
+            inbox: self.inbox.clone(),
+            room,
+        };
+        self.tasks
+            .spawn(TaskKey::Model(session.clone(), stream), |token| {
+                model::run(provider, http, patience, token, sink)
+            });
+    }
+
+    /// The world as a session's tools see it now.
+    fn world(&self, open: &OpenSession) -> World {
+        World {
+            session: open.key.clone(),
+            workspace: open.workspace.clone(),
+            documents: self.documents.snapshot(),
+            seen: open.seen.clone(),
+            editor: Editor::new(self.inbox.clone()),
+            encoding: self.client.encoding,
+            versioned_edits: self.client.document_changes,
+            limits: Arc::new(open.config.limits.clone()),
+            edits: open.config.edits.clone(),
+            locks: self.locks.clone(),
+            children: self.children.clone(),
+            key_variables: endpoint::key_variables(&open.config).into(),
+        }
+    }
+
+    fn plan_call(&mut self, session: &SessionKey, call: CallId, tool: String, arguments: Value) {
+        let Some(open) = self.sessions.get(session) else {
+            return;
+        };
+        let world = self.world(open);
+        let (inbox, key) = (self.inbox.clone(), session.clone());
+        self.tasks.spawn(TaskKey::Call(session.clone(), call), |token| async move {
+            // In a task of its own: a tool that panics must answer too.
+            let planning = tokio::spawn(tools::plan(tool, arguments, world));
+            let abort = planning.abort_handle();
+            let plan = tokio::select! {
+                biased;
+                () = token.cancelled() => return abort.abort(),
+                plan = planning => plan.unwrap_or_else(|_| Err("The tool failed while it read its arguments; nothing was done.".to_owned())),
+            };
+            // A loop that is gone needs no plan.
+            let _ = inbox.send(Event::Planned(key, call, plan)).await;
+        });
+    }
+
+    pub(crate) fn planned(
+        &mut self,
+        session: &SessionKey,
+        call: CallId,
+        plan: Result<Plan, String>,
+    ) {
+        let Some(open) = self.sessions.get_mut(session) else {
+            return;
+        };
+        let planned = match plan {
+            Ok(plan) => {
+                let planned = plan.planned();
+                open.plans.insert(call, plan);
+                Ok(planned)
+            }
+            Err(text) => Err(text),
+        };
+        self.step(session, Input::Planned(call, planned));
+        // A plan that was denied will not run.
+        if let Some(open) = self.sessions.get_mut(session)
+            && !open.session.open_calls().any(|it| it == call)
+        {
+            open.plans.remove(&call);
+        }
+    }
+
+    fn forget_plan(&mut self, session: &SessionKey, call: CallId) {
+        if let Some(open) = self.sessions.get_mut(session) {
+            open.plans.remove(&call);
+        }
+    }
+
+    fn run_call(&mut self, session: &SessionKey, call: CallId) {
+        let Some(open) = self.sessions.get_mut(session) else {
+            return;
+        };
+        let Some(plan) = open.plans.remove(&call) else {
+            return;
+        };
+        let Some(open) = self.sessions.get(session) else {
+            return;
+        };
+        let world = self.world(open);
+        let inbox = self.inbox.clone();
+        let key = session.clone();
+        self.tasks
+            .spawn(TaskKey::Call(session.clone(), call), |token| async move {
+                let started = Instant::now();
+                let output = Output {
+                    session: key.clone(),
+                    call,
+                    inbox: inbox.clone(),
+                };
+                // In a task of its own: a tool that panics must answer too. On a stop it has the token,
+                // and is aborted only with this task.
+                let mut work = AbortOnDrop(tokio::spawn(plan.run(Run {
+                    world,
+                    token,
+                    output,
+                })));
+                let done = (&mut work.0).await.unwrap_or_else(|_| {
+                    Err(
+                        "The tool failed while it ran; look at the present state before you go on."
+                            .to_owned(),
+                    )
+                });
+                let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                // A loop that is gone needs no result.
+                let _ = inbox
+                    .send(Event::Finished(key, call, WorkEnd { done, duration_ms }))
+                    .await;
+            });
+    }
+
+    pub(crate) fn finished(&mut self, session: &SessionKey, call: CallId, end: WorkEnd) {
+        let (finished, saw) = end.into_finished();
+        if let Some(open) = self.sessions.get_mut(session)
+            && !saw.is_empty()
+        {
+            Arc::make_mut(&mut open.seen).extend(saw);
+        }
+        self.step(session, Input::Finished(call, finished));
+    }
+
+    fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {
+        for prompt in prompts {
+            let Some(open) = self.sessions.get_mut(session) else {
+                return;
+            };
+            match open.waiting.remove(&prompt) {
+                Some(Waiter::Request { reply, .. }) => answer_request(reply, end),
+                Some(Waiter::Task(view)) => self.end_task(view, end),
+                None => {}
+            }
+        }
+    }
+
+    /// A task's end, for an editor without a chat: the answer as a message.
+    fn end_task(&mut self, view: TaskView, end: &PromptEnd) {
+        let text = match outcome(end) {
+            Ok(acp::StopReason::Cancelled) => "Cancelled.".to_owned(),
+            Ok(_) => view.answer.trim().to_owned(),
+            Err(error) => error.message.into_owned(),
+        };
+        if let Some(token) = &view.token {
+            let value = json!({"kind": "end", "message": first_line(&text)});
+            self.out
+                .notify("$/progress", &json!({"token": token, "value": value}));
+        }
+        let failed = outcome(end).is_err();
+        self.show_message(
+            if failed { 1 } else { 3 },
+            &format!("{}: {text}", view.title),
+        );
+    }
+}
+
+struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl TaskView {
+    /// Takes an update in; answers what a progress line should say now, if that is something new.
+    fn take(&mut self, update: &Update) -> Option<String> {
+        match update {
+            Update::Text(text) => {
+                self.answer.push_str(text);
+                // A line is news when it is whole.
+                if !text.contains('\n') {
+                    return None;
+                }
+                self.answer
+                    .trim_end()
+                    .lines()
+                    .next_back()
+                    .map(str::to_owned)
+            }
+            Update::CallChanged(_, change) => change.title.clone(),
+            Update::User(_)
+            | Update::Thought(_)
+            | Update::Call { .. }
+            | Update::Mode(_)
+            | Update::Usage(_) => None,
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn answer_request(reply: Reply, end: &PromptEnd) {
+    reply.send::<methods::Prompt>(outcome(end).map(acp::PromptResponse::new));
+}
+
+/// How a prompt ended, in ACP's words or as an error with `data: {kind, hint}`.
+fn outcome(end: &PromptEnd) -> Result<acp::StopReason, Error> {
+    Ok(match end {
+        PromptEnd::Ended(StopReason::MaxTokens) => acp::StopReason::MaxTokens,
+        PromptEnd::Ended(StopReason::Refusal) => acp::StopReason::Refusal,
+        PromptEnd::Ended(StopReason::EndTurn | StopReason::ToolCalls | StopReason::Other(_)) => {
+            acp::StopReason::EndTurn
+        }
+        PromptEnd::Cancelled => acp::StopReason::Cancelled,
+        PromptEnd::TooManyAnswers(_) => acp::StopReason::MaxTurnRequests,
+        PromptEnd::Withdrawn => return Err(cancelled()),
+        PromptEnd::Dropped { limit } => {
+            let text = format!(
+                "More than {limit} prompts were waiting, so this one was dropped; send it again later."
+            );
+            return Err(failure("queueFull", text, None));
+        }
+        PromptEnd::Failed(error) => {
+            return Err(failure(
+                kind_name(error.kind),
+                error.message.clone(),
+                error.retry_after_ms,
+            ));
+        }
+    })
+}
+
+fn failure(kind: &str, message: String, retry_after_ms: Option<u64>) -> Error {
+    let mut failure = error(code::REQUEST_FAILED, message);
+    let mut data = json!({"kind": kind});
+    if let Some(ms) = retry_after_ms {
+        data["retryAfterMs"] = json!(ms);
+    }
+    failure.data = Some(data);
+    failure
+}
+
+fn kind_name(kind: ModelErrorKind) -> &'static str {
+    match kind {
+        ModelErrorKind::Unreachable => "unreachable",
+        ModelErrorKind::Auth => "auth",
+        ModelErrorKind::Quota => "quota",
+        ModelErrorKind::RateLimit => "rateLimit",
+        ModelErrorKind::Overloaded => "overloaded",
+        ModelErrorKind::ContextOverflow => "contextOverflow",
+        ModelErrorKind::BadRequest => "badRequest",
+        ModelErrorKind::Cut => "cut",
+        ModelErrorKind::Limit => "limit",
+        ModelErrorKind::Protocol => "protocol",
+        ModelErrorKind::Cancelled => "cancelled",
+    }
+}
+
+/// An error of a request's params.
+pub(crate) fn invalid(message: impl Into<String>) -> Error {
+    error(ErrorCode::InvalidParams, message)
+}

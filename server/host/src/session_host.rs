@@ -1,0 +1,95 @@
+//! A session and what the host holds for it: its log, its plans, and who waits for its prompts.
+
+use crate::event::SessionKey;
+use crate::lsp::{Id, Reply};
+use crate::plan::{Plan, TextHash};
+use crate::store::Log;
+use crate::workspace::Workspace;
+use engine::session::Session;
+use protocol::config::Config;
+use protocol::session::{CallId, PromptId};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub struct OpenSession {
+    pub key: SessionKey,
+    pub session: Session,
+    pub log: Log,
+    /// A failed append was reported.
+    pub log_failed: bool,
+    pub workspace: Arc<Workspace>,
+    pub config: Arc<Config>,
+    /// Planned calls that may run.
+    pub plans: HashMap<CallId, Plan>,
+    /// What the model knows of files; see `write_file`.
+    pub seen: Arc<HashMap<PathBuf, TextHash>>,
+    pub waiting: HashMap<PromptId, Waiter>,
+    next_prompt: u64,
+}
+
+/// Who waits for a prompt.
+pub enum Waiter {
+    /// A `session/prompt` request.
+    Request { id: Id, reply: Reply },
+    /// A task that a code action started.
+    Task(TaskView),
+}
+
+/// What an editor without a chat sees of a task.
+pub struct TaskView {
+    pub title: String,
+    /// The progress token, where the editor shows progress.
+    pub token: Option<String>,
+    /// The answer so far.
+    pub answer: String,
+}
+
+impl OpenSession {
+    pub fn new(
+        key: SessionKey,
+        session: Session,
+        log: Log,
+        workspace: Workspace,
+        config: Arc<Config>,
+    ) -> Self {
+        Self {
+            key,
+            session,
+            log,
+            log_failed: false,
+            workspace: Arc::new(workspace),
+            config,
+            plans: HashMap::new(),
+            seen: Arc::default(),
+            waiting: HashMap::new(),
+            next_prompt: 0,
+        }
+    }
+
+    pub fn next_prompt(&mut self) -> PromptId {
+        let id = PromptId(self.next_prompt);
+        self.next_prompt += 1;
+        id
+    }
+
+    /// The prompt that a request waits for.
+    pub fn prompt_of(&self, request: &Id) -> Option<PromptId> {
+        self.waiting
+            .iter()
+            .find_map(|(prompt, waiter)| match waiter {
+                Waiter::Request { id, .. } if id == request => Some(*prompt),
+                Waiter::Request { .. } | Waiter::Task(_) => None,
+            })
+    }
+
+    /// The prompt of the task that a progress token stands for.
+    pub fn prompt_of_token(&self, token: &str) -> Option<PromptId> {
+        self.waiting
+            .iter()
+            .find_map(|(prompt, waiter)| match waiter {
+                Waiter::Task(view) if view.token.as_deref() == Some(token) => Some(*prompt),
+                Waiter::Task(_) | Waiter::Request { .. } => None,
+            })
+    }
+}

@@ -1,0 +1,187 @@
+//! The engine's updates as ACP's.
+
+use crate::event::SessionKey;
+use engine::provider::Usage;
+use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
+use protocol::acp::{self, SessionUpdate};
+use protocol::session::{CallId, Mode};
+use protocol::tool::Outcome;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// The most bytes of a file in a diff that is shown whole; beyond, only its hunks are (protocol.md).
+const MAX_DIFF_BYTES: usize = 256 << 10;
+
+/// A notification's params, or `None` for what has no place in ACP.
+pub fn notification(session: &SessionKey, update: Update) -> Option<acp::SessionNotification> {
+    Some(acp::SessionNotification::new(
+        session_id(session),
+        session_update(update)?,
+    ))
+}
+
+pub fn session_id(session: &SessionKey) -> acp::SessionId {
+    acp::SessionId::new(session.clone())
+}
+
+pub fn call_id(call: CallId) -> acp::ToolCallId {
+    acp::ToolCallId::new(call.to_string())
+}
+
+fn session_update(update: Update) -> Option<SessionUpdate> {
+    Some(match update {
+        Update::User(text) => SessionUpdate::UserMessageChunk(chunk(text)),
+        Update::Text(text) => SessionUpdate::AgentMessageChunk(chunk(text)),
+        Update::Thought(text) => SessionUpdate::AgentThoughtChunk(chunk(text)),
+        Update::Call {
+            call,
+            tool,
+            arguments,
+        } => SessionUpdate::ToolCall(
+            acp::ToolCall::new(call_id(call), tool.clone())
+                .kind(kind_of(&tool))
+                .status(acp::ToolCallStatus::Pending)
+                .raw_input(Some(arguments))
+                .meta(meta(json!({"tool": tool}))),
+        ),
+        Update::CallChanged(call, change) => {
+            SessionUpdate::ToolCallUpdate(call_update(call, change))
+        }
+        Update::Mode(mode) => {
+            SessionUpdate::CurrentModeUpdate(acp::CurrentModeUpdate::new(mode.id()))
+        }
+        Update::Usage(usage) => return usage_update(usage),
+    })
+}
+
+fn chunk(text: String) -> acp::ContentChunk {
+    acp::ContentChunk::new(acp::ContentBlock::from(text))
+}
+
+/// A call's change; also what a permission request shows of the call.
+pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
+    let CallChange {
+        status,
+        title,
+        kind,
+        content,
+        duration_ms,
+        exit_code,
+    } = change;
+    let mut fields = acp::ToolCallUpdateFields::new();
+    fields.title = title;
+    fields.kind = kind;
+    fields.status = status.map(|it| match it {
+        CallStatus::Waiting => acp::ToolCallStatus::Pending,
+        CallStatus::Running => acp::ToolCallStatus::InProgress,
+        CallStatus::Done(Outcome::Success) => acp::ToolCallStatus::Completed,
+        CallStatus::Done(Outcome::Error | Outcome::Cancelled) => acp::ToolCallStatus::Failed,
+    });
+    let locations: Vec<acp::ToolCallLocation> = content
+        .iter()
+        .filter_map(|it| match it {
+            CallContent::Preview(Preview::Diff { path, .. }) => {
+                Some(acp::ToolCallLocation::new(path.clone()))
+            }
+            CallContent::Preview(Preview::Command { .. }) | CallContent::Text(_) => None,
+        })
+        .collect();
+    fields.locations = (!locations.is_empty()).then_some(locations);
+    let content: Vec<acp::ToolCallContent> = content.into_iter().map(shown).collect();
+    fields.content = (!content.is_empty()).then_some(content);
+    let mut extra = Map::new();
+    if let Some(it) = duration_ms {
+        extra.insert("durationMs".to_owned(), json!(it));
+    }
+    if let Some(it) = exit_code {
+        extra.insert("exitCode".to_owned(), json!(it));
+    }
+    if status == Some(CallStatus::Done(Outcome::Cancelled)) {
+        extra.insert("cancelled".to_owned(), json!(true));
+    }
+    let meta = if extra.is_empty() {
+        None
+    } else {
+        meta(Value::Object(extra))
+    };
+    acp::ToolCallUpdate::new(call_id(call), fields).meta(meta)
+}
+
+fn shown(content: CallContent) -> acp::ToolCallContent {
+    match content {
+        CallContent::Preview(Preview::Diff { path, old, new }) => diff(path, old, new),
+        CallContent::Preview(Preview::Command { line, cwd }) => {
+            text(format!("{line}\n(in {})", cwd.display()))
+        }
+        CallContent::Text(it) => text(it),
+    }
+}
+
+fn diff(path: PathBuf, old: Option<String>, new: String) -> acp::ToolCallContent {
+    if new.len().max(old.as_ref().map_or(0, String::len)) <= MAX_DIFF_BYTES {
+        return acp::ToolCallContent::Diff(acp::Diff::new(path, new).old_text(old));
+    }
+    let name = path.display().to_string();
+    let unified = engine::text::unified(
+        &old.unwrap_or_default(),
+        &new,
+        &name,
+        &name,
+        3,
+        engine::text::DISPLAY_CAP,
+    );
+    let more = if unified.truncated {
+        "\n[the diff goes on]"
+    } else {
+        ""
+    };
+    text(format!(
+        "{}{more}\n+{} -{} lines",
+        unified.text, unified.added, unified.removed
+    ))
+}
+
+fn text(text: String) -> acp::ToolCallContent {
+    acp::ToolCallContent::from(acp::ContentBlock::from(text))
+}
+
+fn kind_of(tool: &str) -> acp::ToolKind {
+    match tool {
+        "read_file" => acp::ToolKind::Read,
+        "write_file" | "edit_file" => acp::ToolKind::Edit,
+        "execute_command" => acp::ToolKind::Execute,
+        _ => acp::ToolKind::Other,
+    }
+}
+
+/// `_meta.undine`, where our own fields ride.
+pub fn meta(value: Value) -> Option<acp::Meta> {
+    Some(Map::from_iter([("undine".to_owned(), value)]))
+}
+
+/// ACP counts what fills the window; the parts ride beside it.
+fn usage_update(usage: Usage) -> Option<SessionUpdate> {
+    let Usage {
+        input,
+        cached,
+        output,
+        reasoning,
+    } = usage;
+    let used = input + cached + output + reasoning;
+    let parts = json!({"input": input, "cached": cached, "output": output, "reasoning": reasoning});
+    // The window's size is not known yet; 0 says so.
+    Some(SessionUpdate::UsageUpdate(
+        acp::UsageUpdate::new(used, 0).meta(meta(parts)),
+    ))
+}
+
+pub fn modes(mode: Mode) -> acp::SessionModeState {
+    let modes = Mode::ALL
+        .into_iter()
+        .map(|it| {
+            acp::SessionMode::new(it.id(), it.id().replace('_', " "))
+                .description(Some(it.description().to_owned()))
+        })
+        .collect();
+    acp::SessionModeState::new(mode.id(), modes)
+}

@@ -1,0 +1,59 @@
+"""Stands between a server under test and a model, and keeps what was asked.
+
+    relay = Relay("http://127.0.0.1:1234")
+    ... point the server at relay.url ...
+    relay.requests      # the bodies of the chat completion requests, in order
+
+Answers go through as they come, so streams stay streams.
+"""
+import http.client
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+
+class Relay:
+    def __init__(self, model: str):
+        self.requests: list[dict] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler(urlsplit(model).netloc))
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self, model: str) -> type[BaseHTTPRequestHandler]:
+        requests = self.requests
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self._pass_on(b"")
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length", 0)))
+                if self.path.endswith("/chat/completions"):
+                    requests.append(json.loads(body))
+                self._pass_on(body)
+
+            def _pass_on(self, body: bytes) -> None:
+                there = http.client.HTTPConnection(model)
+                there.request(self.command, self.path, body, {"content-type": "application/json"})
+                answer = there.getresponse()
+                self.send_response(answer.status)
+                self.send_header("content-type", answer.getheader("content-type", "application/json"))
+                self.end_headers()
+                try:
+                    while piece := answer.read1(1 << 16):
+                        self.wfile.write(piece)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass  # the server under test has left; leaving the model ends its answer
+                there.close()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        return Handler
