@@ -20,8 +20,12 @@ fn r_211_in_ask_mode_a_gated_action_pauses_and_asks_and_nothing_has_run() {
     let stage = Stage::new(FILES);
     let (_, prompt) = stage.call("execute_command", run("touch ran"));
     let question = stage.editor.question();
-    let offered: Vec<(String, PermissionOptionKind)> =
-        question.params.options.iter().map(|it| (it.option_id.to_string(), it.kind)).collect();
+    let offered: Vec<(String, PermissionOptionKind)> = question
+        .params
+        .options
+        .iter()
+        .map(|it| (it.option_id.to_string(), it.kind))
+        .collect();
     assert_eq!(
         offered,
         [
@@ -45,9 +49,17 @@ fn an_edit_is_asked_about_with_its_diff() {
     let (_, prompt) = stage.call("edit_file", edit("a.txt", "alpha", "omega"));
     let question = stage.editor.question();
     let call = serde_json::to_value(&question.params.tool_call).unwrap();
-    let diff = call["content"].as_array().unwrap().iter().find(|it| it["type"] == "diff").unwrap();
+    let diff = call["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["type"] == "diff")
+        .unwrap();
     assert_eq!(diff["path"], json!(stage.workspace.path("a.txt")));
-    assert_eq!((&diff["oldText"], &diff["newText"]), (&json!("alpha\n"), &json!("omega\n")));
+    assert_eq!(
+        (&diff["oldText"], &diff["newText"]),
+        (&json!("alpha\n"), &json!("omega\n"))
+    );
     assert_eq!(stage.workspace.read("a.txt"), "alpha\n");
     stage.editor.choose(&question, "once");
     stage.result(&prompt);
@@ -83,9 +95,14 @@ fn r_215_a_no_is_told_to_the_model() {
 fn r_215_a_no_with_a_note_tells_the_note() {
     let stage = Stage::new(FILES);
     let (_, prompt) = stage.call("execute_command", run("rm a.txt"));
-    stage.editor.deny(&stage.editor.question(), "a.txt is still needed");
+    stage
+        .editor
+        .deny(&stage.editor.question(), "a.txt is still needed");
     let result = stage.result(&prompt);
-    assert!(result.contains("Denied") && result.contains("a.txt is still needed"), "{result}");
+    assert!(
+        result.contains("Denied") && result.contains("a.txt is still needed"),
+        "{result}"
+    );
     assert!(stage.workspace.exists("a.txt"));
 }
 
@@ -143,7 +160,10 @@ fn r_214_dont_ask_again_covers_the_same_command_in_this_session_and_nothing_else
     asked.end();
     stage.editor.choose(&stage.editor.question(), "no");
     let mut asked = stage.model.next();
-    asked.call("execute_command", json!({"command": "echo x >> ran", "working_dir": "sub"}));
+    asked.call(
+        "execute_command",
+        json!({"command": "echo x >> ran", "working_dir": "sub"}),
+    );
     asked.end();
     let elsewhere = stage.editor.question();
     stage.editor.choose(&elsewhere, "no");
@@ -163,7 +183,10 @@ fn two_calls_in_one_message_are_both_asked() {
     asked.call("execute_command", run("touch two"));
     asked.end();
     let (first, second) = (stage.editor.question(), stage.editor.question());
-    assert_ne!(first.params.tool_call.tool_call_id, second.params.tool_call.tool_call_id);
+    assert_ne!(
+        first.params.tool_call.tool_call_id,
+        second.params.tool_call.tool_call_id
+    );
     stage.editor.choose(&second, "no");
     stage.editor.choose(&first, "once");
     let mut asked = stage.model.next();
@@ -200,7 +223,9 @@ fn an_answer_that_comes_after_the_cancel_runs_nothing() {
     stage.editor.cancel(&session);
     stage.editor.choose(&question, "once");
     assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::Cancelled));
-    stage.editor.take("the $/cancelRequest", |it| it["method"] == "$/cancelRequest");
+    stage.editor.take("the $/cancelRequest", |it| {
+        it["method"] == "$/cancelRequest"
+    });
     stage.editor.round_trip();
     assert!(!stage.workspace.exists("ran"));
 }
@@ -218,12 +243,21 @@ fn read_only_mode_denies_and_says_so_to_the_model() {
     asked.end();
     let mut asked = stage.model.next();
     let results = asked.results();
-    assert!(results[0].contains("read_only") && results[1].contains("read_only"), "{results:?}");
+    assert!(
+        results[0].contains("read_only") && results[1].contains("read_only"),
+        "{results:?}"
+    );
     assert_eq!(results[2], "beta\n");
     asked.say("ok");
     asked.end();
     stage.editor.end(&prompt);
-    assert_eq!((stage.workspace.read("a.txt").as_str(), stage.workspace.exists("ran")), ("alpha\n", false));
+    assert_eq!(
+        (
+            stage.workspace.read("a.txt").as_str(),
+            stage.workspace.exists("ran")
+        ),
+        ("alpha\n", false)
+    );
 }
 
 #[test]
@@ -283,11 +317,18 @@ fn protected_files_are_never_written_in_any_mode() {
         let mut asked = stage.model.next();
         let config = stage.workspace.outside("config").join("config.toml");
         let data = stage.workspace.outside("data").join("x");
-        let targets = [".undine/config.toml".into(), ".undine/conversations/x.jsonl".into(), data.display().to_string()];
+        let targets = [
+            ".undine/config.toml".into(),
+            ".undine/conversations/x.jsonl".into(),
+            data.display().to_string(),
+        ];
         for target in &targets {
             asked.call("write_file", json!({"path": target, "content": "x"}));
         }
-        asked.call("edit_file", edit(config.to_str().unwrap(), "scripted", "evil"));
+        asked.call(
+            "edit_file",
+            edit(config.to_str().unwrap(), "scripted-1", "evil"),
+        );
         asked.end();
         let before = std::fs::read_to_string(&config).unwrap();
         let mut asked = stage.model.next();
@@ -315,22 +356,71 @@ fn reading_outside_the_project_is_asked() {
     assert!(!result.contains("hunter2"), "{result}");
 }
 
+#[test]
+fn an_edit_that_does_not_fit_reveals_nothing_of_a_file_outside_before_the_answer() {
+    for mode in ["read_only", "ask"] {
+        let stage = Stage::with(
+            Setup::agent(),
+            FILES,
+            &format!("[safety]\nmode = \"{mode}\"\n"),
+        );
+        let outside = stage.workspace.outside("home").join("secret");
+        std::fs::write(
+            &outside,
+            "the password is hunter2\nthe password is hunter2\n",
+        )
+        .unwrap();
+        let (_, prompt, mut asked) = stage.ask("go");
+        // The nearest miss is quoted, a number of places is a fact, and so is that a text is the same.
+        asked.call(
+            "edit_file",
+            edit(outside.to_str().unwrap(), "the password is hunter3", "x"),
+        );
+        asked.call("edit_file", edit(outside.to_str().unwrap(), "hunter2", "x"));
+        asked.call(
+            "edit_file",
+            edit(&format!("{}.not", outside.display()), "hunter2", "x"),
+        );
+        asked.call("write_file", json!({"path": outside, "content": "x"}));
+        asked.end();
+        if mode == "ask" {
+            for _ in 0..4 {
+                stage.editor.choose(&stage.editor.question(), "no");
+            }
+        }
+        let mut asked = stage.model.next();
+        for result in asked.results() {
+            assert!(result.starts_with("Denied"), "{mode}: {result}");
+        }
+        asked.say("ok");
+        asked.end();
+        stage.editor.end(&prompt);
+    }
+}
+
 // Editors that know only LSP.
 
 fn titles(question: &Value) -> Vec<String> {
     let actions = question["params"]["actions"].as_array().unwrap();
-    actions.iter().map(|it| it["title"].as_str().unwrap().to_owned()).collect()
+    actions
+        .iter()
+        .map(|it| it["title"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// The code actions that stand for a pending approval.
 fn permission_actions(stage: &Stage) -> Vec<Value> {
     let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}});
     let uri = format!("file://{}", stage.workspace.path("a.txt").display());
-    let params = json!({"textDocument": {"uri": uri}, "range": range, "context": {"diagnostics": []}});
+    let params =
+        json!({"textDocument": {"uri": uri}, "range": range, "context": {"diagnostics": []}});
     let id = stage.editor.raw_request("textDocument/codeAction", params);
     let actions = stage.editor.raw_answer(id).unwrap();
     let actions = actions.as_array().cloned().unwrap_or_default();
-    actions.into_iter().filter(|it| it["kind"] == "undine.permission").collect()
+    actions
+        .into_iter()
+        .filter(|it| it["kind"] == "undine.permission")
+        .collect()
 }
 
 #[test]
@@ -341,16 +431,39 @@ fn a_bare_editor_is_asked_by_message_requests_one_at_a_time() {
     asked.call("execute_command", run("touch two"));
     asked.end();
     let first = stage.editor.expect_raw("window/showMessageRequest");
-    assert!(first["params"]["message"].as_str().unwrap().contains("touch "), "{first:#}");
+    assert!(
+        first["params"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("touch "),
+        "{first:#}"
+    );
     assert_eq!(titles(&first).len(), 3);
     stage.editor.round_trip();
     stage.editor.assert_none("window/showMessageRequest");
     // Answered as editors do: with the whole action.
-    stage.editor.raw_reply(&first["id"], first["params"]["actions"][0].clone());
+    stage
+        .editor
+        .raw_reply(&first["id"], first["params"]["actions"][0].clone());
     let second = stage.editor.expect_raw("window/showMessageRequest");
-    stage.editor.raw_reply(&second["id"], second["params"]["actions"].as_array().unwrap().last().unwrap().clone());
+    stage.editor.raw_reply(
+        &second["id"],
+        second["params"]["actions"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap()
+            .clone(),
+    );
     let mut asked = stage.model.next();
-    assert_eq!(asked.results().iter().filter(|it| it.contains("Denied")).count(), 1);
+    assert_eq!(
+        asked
+            .results()
+            .iter()
+            .filter(|it| it.contains("Denied"))
+            .count(),
+        1
+    );
     asked.say("ok");
     asked.end();
     assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::EndTurn));
@@ -366,14 +479,23 @@ fn a_message_request_without_an_answer_leaves_the_question_open_as_code_actions(
     stage.editor.raw_reply(&question["id"], Value::Null);
     // Said once.
     let notice = stage.editor.expect_raw("window/showMessage");
-    assert!(notice["params"]["message"].as_str().unwrap().contains("code action"), "{notice:#}");
+    assert!(
+        notice["params"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("code action"),
+        "{notice:#}"
+    );
     stage.editor.round_trip();
     stage.editor.assert_none("window/showMessage");
     stage.model.assert_not_asked();
     let actions = permission_actions(&stage);
     assert_eq!(actions.len(), 3, "{actions:#?}");
     for action in &actions {
-        assert!(action["title"].as_str().unwrap().contains("touch ran"), "{action:#}");
+        assert!(
+            action["title"].as_str().unwrap().contains("touch ran"),
+            "{action:#}"
+        );
         assert_ne!(action["isPreferred"], true);
         assert_eq!(action["command"]["command"], "undine.permission.answer");
     }
@@ -401,17 +523,26 @@ fn a_question_to_a_bare_editor_is_withdrawn_when_the_turn_is_cancelled() {
 
 #[test]
 fn an_editor_that_can_show_nothing_still_gets_code_actions() {
-    let setup = Setup { show_message: false, ..Setup::bare() };
+    let setup = Setup {
+        show_message: false,
+        ..Setup::bare()
+    };
     let mut stage = Stage::with(setup, FILES, "");
     // Some editors answer a message request that they did not declare; most answer with an error or null.
     stage.editor.ignore("window/showMessage");
     stage.editor.open("a.txt");
     let (_, prompt) = stage.call("execute_command", run("touch ran"));
     let question = stage.editor.expect_raw("window/showMessageRequest");
-    stage.editor.raw_message(&question["id"], json!({"error": {"code": -32601, "message": "unknown method"}}));
+    stage.editor.raw_message(
+        &question["id"],
+        json!({"error": {"code": -32601, "message": "unknown method"}}),
+    );
     stage.editor.round_trip();
     let no = permission_actions(&stage).pop().unwrap()["command"].clone();
-    let id = stage.editor.raw_request("workspace/executeCommand", json!({"command": no["command"], "arguments": no["arguments"]}));
+    let id = stage.editor.raw_request(
+        "workspace/executeCommand",
+        json!({"command": no["command"], "arguments": no["arguments"]}),
+    );
     stage.editor.raw_answer(id).unwrap();
     assert!(stage.result_unshown(&prompt).contains("Denied"));
     assert!(!stage.workspace.exists("ran"));

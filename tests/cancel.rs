@@ -33,7 +33,10 @@ fn a_cancel_while_the_model_speaks_ends_the_turn_and_the_connection() {
     let prompt = stage.editor.prompt(&session, "go on");
     let mut asked = stage.model.next();
     let history = serde_json::to_string(asked.messages()).unwrap();
-    assert!(history.contains("once upon") && !history.contains("a time"), "{history}");
+    assert!(
+        history.contains("once upon") && !history.contains("a time"),
+        "{history}"
+    );
     asked.say("fine");
     asked.end();
     assert_eq!(stage.editor.end(&prompt).text(), "fine");
@@ -45,7 +48,10 @@ fn a_cancel_before_the_model_says_anything_is_as_good() {
     let (session, prompt, asked) = stage.ask("hello");
     stage.editor.cancel(&session);
     let turn = stage.editor.end(&prompt);
-    assert_eq!((turn.end.clone(), turn.text().as_str()), (Ok(StopReason::Cancelled), ""));
+    assert_eq!(
+        (turn.end.clone(), turn.text().as_str()),
+        (Ok(StopReason::Cancelled), "")
+    );
     asked.wait_until_hung_up();
     // Two prompts in a row in the history: the next request is still one that any provider takes.
     let prompt = stage.editor.prompt(&session, "again");
@@ -131,8 +137,15 @@ fn a_cancel_while_a_command_runs_kills_it_and_the_model_learns_of_it_later() {
     witness.assert_gone_within(Duration::from_secs(2));
     let prompt = stage.editor.prompt(&session, "what happened?");
     let mut asked = stage.model.next();
-    let told = asked.messages().iter().find(|it| it["role"] == "tool").unwrap();
-    assert!(told["content"].as_str().unwrap().contains("ancelled"), "{told}");
+    let told = asked
+        .messages()
+        .iter()
+        .find(|it| it["role"] == "tool")
+        .unwrap();
+    assert!(
+        told["content"].as_str().unwrap().contains("ancelled"),
+        "{told}"
+    );
     asked.say("it was cancelled");
     asked.end();
     stage.editor.end(&prompt);

@@ -13,7 +13,10 @@ const GIT: &str = "//- /.git/HEAD\nref: refs/heads/main\n";
 fn tells<'a>(what: &'a str) -> impl Fn(&Value) -> bool + 'a {
     move |it| {
         let shown = it["method"] == "window/showMessage" || it["method"] == "window/logMessage";
-        shown && it["params"]["message"].as_str().is_some_and(|it| it.contains(what))
+        shown
+            && it["params"]["message"]
+                .as_str()
+                .is_some_and(|it| it.contains(what))
     }
 }
 
@@ -33,7 +36,9 @@ fn bug_098_a_projects_file_cannot_loosen_the_mode_or_move_the_provider_and_says_
         elsewhere.url()
     );
     let stage = Stage::new(&files);
-    stage.editor.take("the word on safety.mode", tells("safety.mode"));
+    stage
+        .editor
+        .take("the word on safety.mode", tells("safety.mode"));
     // Asked, by the user's model; twice, to see that nothing is said again.
     assert_asks(&stage);
     assert_asks(&stage);
@@ -74,7 +79,10 @@ fn the_mode_is_ask_when_nobody_says_anything() {
 
 #[test]
 fn the_editors_settings_may_tighten_the_mode() {
-    let setup = Setup { options: json!({"safety": {"mode": "read_only"}}), ..Setup::agent() };
+    let setup = Setup {
+        options: json!({"safety": {"mode": "read_only"}}),
+        ..Setup::agent()
+    };
     let stage = Stage::with(setup, "", "[safety]\nmode = \"full_access\"\n");
     let (_, prompt) = stage.call("execute_command", json!({"command": "touch ran"}));
     assert!(stage.result(&prompt).contains("read_only"));
@@ -83,16 +91,24 @@ fn the_editors_settings_may_tighten_the_mode() {
 
 #[test]
 fn the_editors_settings_may_not_loosen_the_mode() {
-    let setup = Setup { options: json!({"safety": {"mode": "full_access"}}), ..Setup::agent() };
+    let setup = Setup {
+        options: json!({"safety": {"mode": "full_access"}}),
+        ..Setup::agent()
+    };
     let stage = Stage::with(setup, "", "");
-    stage.editor.take("the word on safety.mode", tells("safety.mode"));
+    stage
+        .editor
+        .take("the word on safety.mode", tells("safety.mode"));
     assert_asks(&stage);
 }
 
 #[test]
 fn settings_that_change_later_count_for_the_next_session() {
     let stage = Stage::with(Setup::agent(), "", "[safety]\nmode = \"full_access\"\n");
-    stage.editor.raw_notify("workspace/didChangeConfiguration", json!({"settings": {"safety": {"mode": "read_only"}}}));
+    stage.editor.raw_notify(
+        "workspace/didChangeConfiguration",
+        json!({"settings": {"safety": {"mode": "read_only"}}}),
+    );
     let (_, prompt) = stage.call("execute_command", json!({"command": "touch ran"}));
     assert!(stage.result(&prompt).contains("read_only"));
     assert!(!stage.workspace.exists("ran"));
@@ -101,7 +117,9 @@ fn settings_that_change_later_count_for_the_next_session() {
 #[test]
 fn an_unknown_option_is_named_and_the_rest_counts() {
     let stage = Stage::with(Setup::agent(), "", "[safety]\nmood = \"full_access\"\n");
-    stage.editor.take("the word on safety.mood", tells("safety.mood"));
+    stage
+        .editor
+        .take("the word on safety.mood", tells("safety.mood"));
     assert_asks(&stage);
 }
 
@@ -119,7 +137,14 @@ fn a_malformed_file_is_named_with_its_line_and_the_server_lives_on() {
 #[test]
 fn null_and_an_empty_array_are_no_settings() {
     for options in [Value::Null, json!([]), json!({})] {
-        let stage = Stage::with(Setup { options, ..Setup::agent() }, "", "");
+        let stage = Stage::with(
+            Setup {
+                options,
+                ..Setup::agent()
+            },
+            "",
+            "",
+        );
         let (_, prompt, mut asked) = stage.ask("hello");
         asked.say("hi");
         asked.end();
@@ -130,13 +155,19 @@ fn null_and_an_empty_array_are_no_settings() {
 #[test]
 fn the_temperature_and_the_most_tokens_are_sent() {
     let (model, workspace) = (Model::start(), Workspace::new(""));
-    let config = config_for(&model.url()).replace("name = \"scripted-1\"", "name = \"s\"\ntemperature = 0.25\nmax_tokens = 99");
+    let config = config_for(&model.url()).replace(
+        "name = \"scripted-1\"",
+        "name = \"s\"\ntemperature = 0.25\nmax_tokens = 99",
+    );
     workspace.configure(&config);
     let editor = Editor::start(&Setup::agent(), &workspace);
     let session = editor.new_session();
     let prompt = editor.prompt(&session, "hello");
     let mut asked = model.next();
-    assert_eq!((&asked.body["temperature"], &asked.body["max_tokens"]), (&json!(0.25), &json!(99)));
+    assert_eq!(
+        (&asked.body["temperature"], &asked.body["max_tokens"]),
+        (&json!(0.25), &json!(99))
+    );
     asked.say("x");
     asked.end();
     editor.end(&prompt);

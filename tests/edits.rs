@@ -61,7 +61,10 @@ fn an_approved_edit_lands_in_the_buffer_versioned_and_minimal() {
     assert!(stage.editor.edits().is_empty(), "edited before the answer");
     stage.editor.choose(&question, "once");
     let result = stage.result(&prompt);
-    assert!(result.contains("a.txt") && !result.contains("not saved"), "{result}");
+    assert!(
+        result.contains("a.txt") && !result.contains("not saved"),
+        "{result}"
+    );
     let uri = format!("file://{}", stage.workspace.path("a.txt").display());
     let range = json!({"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 3}});
     let document = json!({"uri": uri, "version": 1});
@@ -72,7 +75,10 @@ fn an_approved_edit_lands_in_the_buffer_versioned_and_minimal() {
     let label = stage.editor.edits()[0].label.clone().unwrap();
     assert!(label.contains("Undine"), "{label}");
     let buffer = stage.editor.buffer("a.txt");
-    assert_eq!((buffer.text.as_str(), buffer.dirty), ("one\n2\nthree\n", false));
+    assert_eq!(
+        (buffer.text.as_str(), buffer.dirty),
+        ("one\n2\nthree\n", false)
+    );
     assert_eq!(stage.workspace.read("a.txt"), "one\n2\nthree\n");
 }
 
@@ -87,7 +93,10 @@ fn edits_far_apart_are_sent_apart() {
     asked.call("read_file", json!({"path": "a.txt"}));
     asked.end();
     let mut asked = stage.model.next();
-    let new = lines.replace("line 3\n", "LINE 3\n").replace("line 90\n", "").replace("line 99\n", "line 99\nend\n");
+    let new = lines
+        .replace("line 3\n", "LINE 3\n")
+        .replace("line 90\n", "")
+        .replace("line 99\n", "line 99\nend\n");
     asked.call("write_file", json!({"path": "a.txt", "content": new}));
     asked.end();
     stage.result(&prompt);
@@ -119,13 +128,19 @@ fn a_buffer_with_unsaved_work_is_edited_and_left_unsaved_and_the_model_is_told()
     let result = stage.result(&prompt);
     assert!(result.contains("not saved"), "{result}");
     let buffer = stage.editor.buffer("a.txt");
-    assert_eq!((buffer.text.as_str(), buffer.dirty), ("one\n2\ndrei\n", true));
+    assert_eq!(
+        (buffer.text.as_str(), buffer.dirty),
+        ("one\n2\ndrei\n", true)
+    );
     assert_eq!(stage.workspace.read("a.txt"), "one\ntwo\nthree\n");
 }
 
 #[test]
 fn an_editor_that_cannot_save_is_not_asked_to_and_the_model_is_told() {
-    let setup = Setup { without: vec!["undine/document/save"], ..Setup::agent() };
+    let setup = Setup {
+        without: vec!["undine/document/save"],
+        ..Setup::agent()
+    };
     let stage = Stage::with(setup, FILES, AUTO);
     stage.editor.open("a.txt");
     let (_, prompt) = edit_two(&stage);
@@ -137,7 +152,11 @@ fn an_editor_that_cannot_save_is_not_asked_to_and_the_model_is_told() {
 
 #[test]
 fn save_never_leaves_a_clean_buffer_unsaved() {
-    let stage = Stage::with(Setup::agent(), FILES, &format!("{AUTO}\n[edits]\nsave = \"never\"\n"));
+    let stage = Stage::with(
+        Setup::agent(),
+        FILES,
+        &format!("{AUTO}\n[edits]\nsave = \"never\"\n"),
+    );
     stage.editor.open("a.txt");
     let (_, prompt) = edit_two(&stage);
     assert!(stage.result(&prompt).contains("not saved"));
@@ -155,22 +174,35 @@ fn an_answer_that_comes_before_the_change_is_as_good() {
 
 #[test]
 fn an_editor_that_says_applied_and_skipped_the_edit_is_not_believed() {
-    let stage = Stage::with(Setup::agent(), FILES, &format!("{AUTO}\n[limits]\nedit_settle_ms = 50\n"));
+    let stage = Stage::with(
+        Setup::agent(),
+        FILES,
+        &format!("{AUTO}\n[limits]\nedit_settle_ms = 50\n"),
+    );
     stage.editor.open("a.txt");
     stage.editor.on_edit([OnEdit::Lie]);
     let (_, prompt) = edit_two(&stage);
     // Planned again and applied at the second try.
     let result = stage.result(&prompt);
-    assert!(result.contains("a.txt") && !result.contains("Not applied"), "{result}");
+    assert!(
+        result.contains("a.txt") && !result.contains("Not applied"),
+        "{result}"
+    );
     assert_eq!(stage.editor.edits().len(), 2);
     assert_eq!(stage.editor.buffer("a.txt").text, "one\n2\nthree\n");
 }
 
 #[test]
 fn an_editor_that_always_lies_is_given_up_and_the_model_is_told() {
-    let stage = Stage::with(Setup::agent(), FILES, &format!("{AUTO}\n[limits]\nedit_settle_ms = 50\nedit_rounds = 2\n"));
+    let stage = Stage::with(
+        Setup::agent(),
+        FILES,
+        &format!("{AUTO}\n[limits]\nedit_settle_ms = 50\nedit_rounds = 2\n"),
+    );
     stage.editor.open("a.txt");
-    stage.editor.on_edit([OnEdit::Lie, OnEdit::Lie, OnEdit::Lie]);
+    stage
+        .editor
+        .on_edit([OnEdit::Lie, OnEdit::Lie, OnEdit::Lie]);
     let (_, prompt) = edit_two(&stage);
     let result = stage.result(&prompt);
     assert!(result.to_lowercase().contains("not applied"), "{result}");
@@ -181,7 +213,9 @@ fn an_editor_that_always_lies_is_given_up_and_the_model_is_told() {
 #[test]
 fn an_editor_that_refuses_is_quoted_to_the_model() {
     let stage = opened();
-    stage.editor.on_edit([OnEdit::Refuse(Some("the buffer is locked"))]);
+    stage
+        .editor
+        .on_edit([OnEdit::Refuse(Some("the buffer is locked"))]);
     let (_, prompt) = edit_two(&stage);
     let result = stage.result(&prompt);
     assert!(result.contains("the buffer is locked"), "{result}");
@@ -195,10 +229,15 @@ fn what_the_person_typed_elsewhere_before_the_approval_is_kept_and_nothing_is_as
     stage.editor.open("a.txt");
     let (_, prompt) = edit_two(&stage);
     let question = stage.editor.question();
-    stage.editor.type_over("a.txt", "three", "three, typed meanwhile");
+    stage
+        .editor
+        .type_over("a.txt", "three", "three, typed meanwhile");
     stage.editor.choose(&question, "once");
     stage.result(&prompt);
-    assert_eq!(stage.editor.buffer("a.txt").text, "one\n2\nthree, typed meanwhile\n");
+    assert_eq!(
+        stage.editor.buffer("a.txt").text,
+        "one\n2\nthree, typed meanwhile\n"
+    );
 }
 
 #[test]
@@ -213,10 +252,16 @@ fn what_the_person_typed_into_the_hunk_before_the_approval_is_asked_again() {
     let again = stage.editor.question();
     let shown = serde_json::to_string(&again.params.tool_call).unwrap();
     assert!(shown.contains("let 2 = 17;"), "{shown}");
-    assert_eq!(stage.editor.buffer("a.txt").text, "one\nlet two = 17;\nthree\n");
+    assert_eq!(
+        stage.editor.buffer("a.txt").text,
+        "one\nlet two = 17;\nthree\n"
+    );
     stage.editor.choose(&again, "once");
     stage.result(&prompt);
-    assert_eq!(stage.editor.buffer("a.txt").text, "one\nlet 2 = 17;\nthree\n");
+    assert_eq!(
+        stage.editor.buffer("a.txt").text,
+        "one\nlet 2 = 17;\nthree\n"
+    );
 }
 
 #[test]
@@ -250,11 +295,18 @@ fn a_slow_editor_holds_up_nobody_else() {
 fn a_closed_file_is_written_and_keeps_its_mode_and_line_endings() {
     let stage = Stage::with(Setup::agent(), "", AUTO);
     stage.workspace.write("run.sh", "one\r\ntwo\r\nthree");
-    fs::set_permissions(stage.workspace.path("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
+    fs::set_permissions(
+        stage.workspace.path("run.sh"),
+        fs::Permissions::from_mode(0o750),
+    )
+    .unwrap();
     let (_, prompt) = stage.call("edit_file", edit("run.sh", "two\n", "2\n2b\n"));
     stage.result(&prompt);
     assert_eq!(stage.workspace.read("run.sh"), "one\r\n2\r\n2b\r\nthree");
-    let mode = fs::metadata(stage.workspace.path("run.sh")).unwrap().permissions().mode();
+    let mode = fs::metadata(stage.workspace.path("run.sh"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o7777, 0o750);
     let left: Vec<String> = fs::read_dir(stage.workspace.root())
         .unwrap()
@@ -274,7 +326,10 @@ fn a_closed_file_is_replaced_and_never_half_written() {
     stage.result(&prompt);
     let mut text = String::new();
     std::io::Read::read_to_string(&mut old, &mut text).unwrap();
-    assert_eq!((text.as_str(), stage.workspace.read("a.txt").as_str()), ("one\ntwo\nthree\n", "one\n2\nthree\n"));
+    assert_eq!(
+        (text.as_str(), stage.workspace.read("a.txt").as_str()),
+        ("one\ntwo\nthree\n", "one\n2\nthree\n")
+    );
 }
 
 #[test]
@@ -290,7 +345,10 @@ fn a_symlink_stays_one_and_its_file_is_edited() {
 #[test]
 fn a_new_file_is_made_with_its_folders() {
     let stage = Stage::new(FILES);
-    let (_, prompt) = stage.call("write_file", json!({"path": "src/deep/new.rs", "content": "fn new() {}\n"}));
+    let (_, prompt) = stage.call(
+        "write_file",
+        json!({"path": "src/deep/new.rs", "content": "fn new() {}\n"}),
+    );
     let question = stage.editor.question();
     assert!(!stage.workspace.exists("src"));
     stage.editor.choose(&question, "once");
@@ -337,7 +395,10 @@ fn two_edits_to_one_file_in_one_message_both_land() {
         asked.say("ok");
         asked.end();
         let turn = stage.editor.end(&prompt);
-        assert_eq!(turn.calls().into_values().collect::<Vec<_>>(), ["completed", "completed"]);
+        assert_eq!(
+            turn.calls().into_values().collect::<Vec<_>>(),
+            ["completed", "completed"]
+        );
         assert_eq!(stage.workspace.read("a.txt"), "1\ntwo\n3\n", "open: {open}");
     }
 }
@@ -382,19 +443,31 @@ fn a_place_that_is_not_there_or_not_unique_is_told_to_the_model() {
     asked.end();
     let mut asked = stage.model.next();
     let results = asked.results();
-    assert!(results[0].contains('2') || results[0].contains("twice"), "{results:?}");
-    assert!(!results[1].is_empty() && results[1] != results[0], "{results:?}");
+    assert!(
+        results[0].contains('2') || results[0].contains("twice"),
+        "{results:?}"
+    );
+    assert!(
+        !results[1].is_empty() && results[1] != results[0],
+        "{results:?}"
+    );
     asked.say("ok");
     asked.end();
     let turn = stage.editor.end(&prompt);
-    assert_eq!(turn.calls().into_values().collect::<Vec<_>>(), ["failed", "failed"]);
+    assert_eq!(
+        turn.calls().into_values().collect::<Vec<_>>(),
+        ["failed", "failed"]
+    );
     assert_eq!(stage.workspace.read("a.txt"), "let x = 1;\nlet x = 1;\n");
 }
 
 #[test]
 fn positions_are_right_in_every_encoding_behind_astral_characters() {
     for encoding in ["utf-8", "utf-16", "utf-32"] {
-        let setup = Setup { encodings: vec![encoding], ..Setup::agent() };
+        let setup = Setup {
+            encodings: vec![encoding],
+            ..Setup::agent()
+        };
         let text = "𝄞 é é 😀 = two; // 𝄞\r\n𝄞𝄞 three\r\n";
         let stage = Stage::with(setup, "", AUTO);
         stage.workspace.write("a.txt", text);
@@ -412,7 +485,10 @@ fn positions_are_right_in_every_encoding_behind_astral_characters() {
 
 #[test]
 fn an_editor_without_document_changes_gets_plain_changes() {
-    let setup = Setup { document_changes: false, ..Setup::agent() };
+    let setup = Setup {
+        document_changes: false,
+        ..Setup::agent()
+    };
     let stage = Stage::with(setup, FILES, AUTO);
     stage.editor.open("a.txt");
     let (_, prompt) = edit_two(&stage);
@@ -433,7 +509,10 @@ fn a_bare_editor_gets_its_edits_too() {
 
 #[test]
 fn an_editor_that_cannot_apply_edits_is_told_to_the_model_and_the_disk_stays() {
-    let setup = Setup { apply_edit: false, ..Setup::agent() };
+    let setup = Setup {
+        apply_edit: false,
+        ..Setup::agent()
+    };
     let stage = Stage::with(setup, FILES, AUTO);
     stage.editor.open("a.txt");
     let (_, prompt) = edit_two(&stage);

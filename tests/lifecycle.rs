@@ -15,7 +15,10 @@ const STUBBORN: &str = "(trap '' TERM INT HUP; sleep 1000) & setsid sleep 1000 &
 fn with_running_command(setup: Setup) -> (Stage, Witness) {
     let stage = Stage::with(setup, "", FULL);
     let mut witness = Witness::new(&stage.workspace.root());
-    stage.call("execute_command", json!({"command": format!("{}{STUBBORN}", Witness::HOLD)}));
+    stage.call(
+        "execute_command",
+        json!({"command": format!("{}{STUBBORN}", Witness::HOLD)}),
+    );
     witness.wait_until_held();
     (stage, witness)
 }
@@ -25,10 +28,16 @@ fn with_running_command(setup: Setup) -> (Stage, Witness) {
 fn assert_ends(mut stage: Stage, witness: &Witness, code: Option<i32>) {
     let begun = Instant::now();
     assert_eq!(stage.editor.wait_for_exit(), code);
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begun.elapsed()
+    );
     witness.assert_gone_within(Duration::from_secs(2));
     // How far the turn came, and whether its prompt was still answered, is of no interest here.
-    stage.editor.forget(|it| it["method"] == "session/update" || it.get("method").is_none());
+    stage
+        .editor
+        .forget(|it| it["method"] == "session/update" || it.get("method").is_none());
 }
 
 #[test]
@@ -107,7 +116,10 @@ impl Drop for Stand {
 #[test]
 fn it_ends_when_the_process_that_initialize_named_dies_and_so_does_its_command() {
     let mut stand = Stand::new();
-    let (stage, witness) = with_running_command(Setup { process_id: Some(stand.0.id()), ..Setup::agent() });
+    let (stage, witness) = with_running_command(Setup {
+        process_id: Some(stand.0.id()),
+        ..Setup::agent()
+    });
     stand.die();
     assert_ends(stage, &witness, Some(1));
 }
@@ -145,7 +157,7 @@ fn an_unknown_method_is_refused_and_an_unknown_notification_ignored() {
 fn parameters_of_the_wrong_shape_are_refused_by_name() {
     let workspace = Workspace::new("");
     let editor = Editor::start(&Setup::agent(), &workspace);
-    let id = editor.raw_request("session/prompt", json!({"prompt": "hello"}));
+    let id = editor.raw_request("session/prompt", json!({"prompt": []}));
     let error = editor.raw_answer(id).unwrap_err();
     assert_eq!(error.code, -32602);
     assert!(error.message.contains("sessionId"), "{error:?}");
@@ -172,8 +184,14 @@ fn the_answer_to_initialize_says_what_is_served() {
     assert_eq!(capabilities["textDocumentSync"]["change"], 2);
     let agent = &capabilities["experimental"]["agent"];
     assert_eq!(agent["protocolVersion"], 1);
-    let methods: Vec<&str> = agent["methods"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    let table = protocol::methods::rows().filter(|it| it.sender == protocol::methods::Sender::Client);
+    let methods: Vec<&str> = agent["methods"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it.as_str().unwrap())
+        .collect();
+    let table =
+        protocol::methods::rows().filter(|it| it.sender == protocol::methods::Sender::Client);
     let table: Vec<&str> = table.map(|it| it.method).collect();
     assert_eq!(methods, table);
     assert_eq!(editor.initialized["serverInfo"]["name"], "undine");
@@ -182,7 +200,10 @@ fn the_answer_to_initialize_says_what_is_served() {
 #[test]
 fn utf_16_is_spoken_to_an_editor_that_names_no_encoding() {
     let workspace = Workspace::new("");
-    let setup = Setup { encodings: vec!["utf-16"], ..Setup::agent() };
+    let setup = Setup {
+        encodings: vec!["utf-16"],
+        ..Setup::agent()
+    };
     let editor = Editor::start(&setup, &workspace);
     let chosen = &editor.initialized["capabilities"]["positionEncoding"];
     assert!(chosen.is_null() || chosen == "utf-16", "{chosen}");
@@ -195,14 +216,23 @@ fn a_document_of_100_mb_is_left_alone_with_a_word_and_so_is_its_file() {
     stage.editor.open_text("big.txt", text);
     let message = stage.editor.expect_raw("window/showMessage");
     let said = message["params"]["message"].as_str().unwrap();
-    assert!(said.contains("big.txt") && said.contains("document_bytes"), "{said}");
+    assert!(
+        said.contains("big.txt") && said.contains("document_bytes"),
+        "{said}"
+    );
     let (_, prompt, mut asked) = stage.ask("go");
     asked.call("read_file", json!({"path": "big.txt"}));
-    asked.call("edit_file", json!({"path": "big.txt", "target_content": "small", "replacement_content": "x"}));
+    asked.call(
+        "edit_file",
+        json!({"path": "big.txt", "target_content": "small", "replacement_content": "x"}),
+    );
     asked.end();
     let mut asked = stage.model.next();
     for result in asked.results() {
-        assert!(result.contains("big.txt") && result.contains("too large"), "{result}");
+        assert!(
+            result.contains("big.txt") && result.contains("too large"),
+            "{result}"
+        );
     }
     asked.say("ok");
     asked.end();
@@ -216,7 +246,10 @@ fn a_document_of_100_mb_is_left_alone_with_a_word_and_so_is_its_file() {
 #[test]
 fn two_thousand_changes_among_requests_give_the_text_of_a_naive_model() {
     for (seed, encoding) in [(1, "utf-8"), (2, "utf-16"), (3, "utf-32")] {
-        let setup = Setup { encodings: vec![encoding], ..Setup::agent() };
+        let setup = Setup {
+            encodings: vec![encoding],
+            ..Setup::agent()
+        };
         let stage = Stage::with(setup, "//- /a.txt\none\ntwo\n", "");
         stage.editor.open("a.txt");
         let mut random = fastrand::Rng::with_seed(seed);
@@ -224,9 +257,15 @@ fn two_thousand_changes_among_requests_give_the_text_of_a_naive_model() {
         for n in 0..2_000 {
             let text = stage.editor.buffer("a.txt").text;
             let range = random_range(&mut random, &text);
-            stage.editor.type_at("a.txt", range, random_text(&mut random));
+            stage
+                .editor
+                .type_at("a.txt", range, random_text(&mut random));
             if n % 40 == 0 {
-                asked.push(stage.editor.raw_request("session/list", json!({"cwd": stage.workspace.root()})));
+                asked.push(
+                    stage
+                        .editor
+                        .raw_request("session/list", json!({"cwd": stage.workspace.root()})),
+                );
             }
         }
         let (_, prompt) = stage.call("read_file", json!({"path": "a.txt"}));
@@ -248,13 +287,31 @@ fn random_range(random: &mut fastrand::Rng, text: &str) -> std::ops::Range<usize
         .chain([text.len()])
         .filter(|at| !(text[..*at].ends_with('\r') && text[*at..].starts_with('\n')))
         .collect();
-    let start = if random.u8(..4) == 0 { places.len() - 1 } else { random.usize(..places.len()) };
+    let start = if random.u8(..4) == 0 {
+        places.len() - 1
+    } else {
+        random.usize(..places.len())
+    };
     let most = if places.len() > 400 { 40 } else { 3 };
     let end = (start + random.usize(..=most)).min(places.len() - 1);
     places[start]..places[end]
 }
 
 fn random_text(random: &mut fastrand::Rng) -> &'static str {
-    const TEXTS: &[&str] = &["", "a", "xyz", "\n", "\r\n", "\r", "ä", "e\u{301}", "𝄞", "a😀b", "one\ntwo\r\n", "\u{2028}", "\t"];
+    const TEXTS: &[&str] = &[
+        "",
+        "a",
+        "xyz",
+        "\n",
+        "\r\n",
+        "\r",
+        "ä",
+        "e\u{301}",
+        "𝄞",
+        "a😀b",
+        "one\ntwo\r\n",
+        "\u{2028}",
+        "\t",
+    ];
     TEXTS[random.usize(..TEXTS.len())]
 }

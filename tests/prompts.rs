@@ -68,9 +68,17 @@ fn the_history_goes_with_the_next_prompt() {
     let mut asked = stage.model.next();
     let said: Vec<(&str, &str)> = asked.messages()[1..]
         .iter()
-        .map(|it| (it["role"].as_str().unwrap(), it["content"].as_str().unwrap()))
+        .map(|it| {
+            (
+                it["role"].as_str().unwrap(),
+                it["content"].as_str().unwrap(),
+            )
+        })
         .collect();
-    assert_eq!(said, [("user", "one"), ("assistant", "two"), ("user", "three")]);
+    assert_eq!(
+        said,
+        [("user", "one"), ("assistant", "two"), ("user", "three")]
+    );
     asked.say("four");
     asked.end();
     assert_eq!(stage.editor.end(&prompt).text(), "four");
@@ -94,9 +102,16 @@ fn a_second_prompt_steers_at_the_next_tool_boundary_and_both_are_answered() {
     asked.say("ok");
     asked.end();
     let turn = stage.editor.end(&first);
-    assert_eq!((turn.end.clone(), turn.text().as_str()), (Ok(StopReason::EndTurn), "ok"));
+    assert_eq!(
+        (turn.end.clone(), turn.text().as_str()),
+        (Ok(StopReason::EndTurn), "ok")
+    );
     let shown = turn.of_kind("user_message_chunk");
-    assert_eq!(shown.len(), 1, "the queued prompt is shown where the turn took it: {shown:#?}");
+    assert_eq!(
+        shown.len(),
+        1,
+        "the queued prompt is shown where the turn took it: {shown:#?}"
+    );
     assert_eq!(shown[0]["content"]["text"], "and be brief");
     assert_eq!(stage.editor.end(&second).end, Ok(StopReason::EndTurn));
 }
@@ -135,7 +150,10 @@ fn two_sessions_run_at_once() {
 fn a_prompt_to_an_unknown_session_is_an_error_that_says_so() {
     let stage = Stage::new("");
     let session = acp::SessionId::new("20250101_000000_000");
-    let error = stage.editor.ask::<Prompt>(acp::PromptRequest::new(session, vec!["hello".into()])).unwrap_err();
+    let error = stage
+        .editor
+        .ask::<Prompt>(acp::PromptRequest::new(session, vec!["hello".into()]))
+        .unwrap_err();
     assert!(error.message.contains("20250101_000000_000"), "{error:?}");
 }
 
@@ -146,7 +164,10 @@ fn a_prompt_before_any_model_is_configured_says_what_to_do() {
     let session = editor.new_session();
     let prompt = editor.prompt(&session, "hello");
     let error = editor.end(&prompt).end.unwrap_err();
-    assert!(error.message.contains("default_model") && error.message.contains("config.toml"), "{error:?}");
+    assert!(
+        error.message.contains("default_model") && error.message.contains("config.toml"),
+        "{error:?}"
+    );
     // Configured meanwhile, it works without a new server: nobody should have to guess that one is needed.
     editor.round_trip();
 }
@@ -154,7 +175,10 @@ fn a_prompt_before_any_model_is_configured_says_what_to_do() {
 #[test]
 fn a_model_that_cannot_be_reached_is_named_with_what_to_do() {
     // A port that nobody listens on any more.
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let url = format!("http://{closed}/v1");
     let workspace = Workspace::new("");
     workspace.configure(&config_for(&url));
@@ -163,8 +187,11 @@ fn a_model_that_cannot_be_reached_is_named_with_what_to_do() {
     for _ in 0..2 {
         let prompt = editor.prompt(&session, "hello");
         let error = editor.end(&prompt).end.unwrap_err();
-        assert!(error.message.contains(&closed.to_string()), "{error:?}");
-        assert!(!error.data["kind"].is_null() && !error.data["hint"].is_null(), "{error:?}");
+        assert!(
+            error.message.contains(&url) && error.message.contains("base_url"),
+            "{error:?}"
+        );
+        assert_eq!(error.data["kind"], "unreachable");
     }
     editor.round_trip();
 }
@@ -176,7 +203,10 @@ fn an_http_error_is_the_prompts_error_and_the_session_goes_on() {
         let (session, prompt, asked) = stage.ask("hello");
         asked.fail(status, "the provider's own words");
         let error = stage.editor.end(&prompt).end.unwrap_err();
-        assert!(error.message.contains("the provider's own words"), "{error:?}");
+        assert!(
+            error.message.contains("the provider's own words"),
+            "{error:?}"
+        );
         assert!(error.message.contains(&status.to_string()), "{error:?}");
         let prompt = stage.editor.prompt(&session, "again");
         let mut asked = stage.model.next();
@@ -192,7 +222,10 @@ fn an_http_500_ends_the_turn_with_an_error_after_at_most_a_few_tries() {
     let (_, prompt, asked) = stage.ask("hello");
     asked.fail(500, "out of luck");
     let error = stage.editor.end(&prompt).end.unwrap_err();
-    assert!(error.message.contains("out of luck") && error.message.contains("500"), "{error:?}");
+    assert!(
+        error.message.contains("out of luck") && error.message.contains("500"),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -211,7 +244,10 @@ fn a_stream_that_is_cut_is_an_error_and_what_was_finished_stays() {
     let prompt = stage.editor.prompt(&session, "go on");
     let mut asked = stage.model.next();
     let history = serde_json::to_string(asked.messages()).unwrap();
-    assert!(history.contains("alpha") && history.contains("half a sen"), "{history}");
+    assert!(
+        history.contains("alpha") && history.contains("half a sen"),
+        "{history}"
+    );
     asked.say("tence");
     asked.end();
     assert_eq!(stage.editor.end(&prompt).text(), "tence");
@@ -226,7 +262,10 @@ fn an_error_in_the_stream_is_the_prompts_error() {
     let turn = stage.editor.end(&prompt);
     assert_eq!(turn.text(), "well");
     let error = turn.end.unwrap_err();
-    assert!(error.message.contains("the graphics card is on fire"), "{error:?}");
+    assert!(
+        error.message.contains("the graphics card is on fire"),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -250,19 +289,31 @@ fn a_tool_that_does_not_exist_and_arguments_that_are_no_json_are_told_to_the_mod
     asked.end();
     let mut asked = stage.model.next();
     let results = asked.results();
-    assert!(results[0].contains("teleport") && results[0].contains("read_file"), "{results:?}");
+    assert!(
+        results[0].contains("teleport") && results[0].contains("read_file"),
+        "{results:?}"
+    );
     assert!(results[1].contains("JSON"), "{results:?}");
     asked.say("sorry");
     asked.end();
     let turn = stage.editor.end(&prompt);
-    assert_eq!(turn.calls().into_values().collect::<Vec<_>>(), ["failed", "failed"]);
+    assert_eq!(
+        turn.calls().into_values().collect::<Vec<_>>(),
+        ["failed", "failed"]
+    );
 }
 
 #[test]
 fn the_key_is_read_from_the_named_variable_and_sent() {
     let (model, workspace) = (Model::start(), Workspace::new(""));
-    workspace.configure(&format!("{}api_key_env = \"SCRIPTED_KEY\"\n", config_for(&model.url()).trim_end().to_owned() + "\n"));
-    let setup = Setup { environment: vec![("SCRIPTED_KEY", "open sesame".into())], ..Setup::agent() };
+    workspace.configure(&format!(
+        "{}\napi_key_env = \"SCRIPTED_KEY\"\n",
+        config_for(&model.url()).trim_end()
+    ));
+    let setup = Setup {
+        environment: vec![("SCRIPTED_KEY", "open sesame".into())],
+        ..Setup::agent()
+    };
     let editor = Editor::start(&setup, &workspace);
     let session = editor.new_session();
     let prompt = editor.prompt(&session, "hello");

@@ -17,8 +17,13 @@ fn shown(updates: &[SessionUpdate]) -> Vec<String> {
     let updates = updates.iter().map(|it| serde_json::to_value(it).unwrap());
     updates
         .filter_map(|it| match it["sessionUpdate"].as_str().unwrap() {
-            "user_message_chunk" => Some(format!("user: {}", it["content"]["text"].as_str().unwrap())),
-            "agent_message_chunk" => Some(format!("agent: {}", it["content"]["text"].as_str().unwrap())),
+            "user_message_chunk" => {
+                Some(format!("user: {}", it["content"]["text"].as_str().unwrap()))
+            }
+            "agent_message_chunk" => Some(format!(
+                "agent: {}",
+                it["content"]["text"].as_str().unwrap()
+            )),
             "tool_call" => Some("call".to_owned()),
             "tool_call_update" => it["status"].as_str().map(|it| format!("call {it}")),
             _ => None,
@@ -44,10 +49,19 @@ fn goes_on(stage: &mut Stage, session: &SessionId, replayed: &[&str]) -> Vec<Val
     asked.say("here");
     asked.end();
     let turn = stage.editor.end(&prompt);
-    assert_eq!((turn.end.clone(), turn.text().as_str()), (Ok(StopReason::EndTurn), "here"));
+    assert_eq!(
+        (turn.end.clone(), turn.text().as_str()),
+        (Ok(StopReason::EndTurn), "here")
+    );
     let records = stage.workspace.records();
-    let n_ended = records.iter().filter(|it| matches!(it, Record::Ended { .. })).count();
-    let n_turns = records.iter().filter(|it| matches!(it, Record::User { .. })).count();
+    let n_ended = records
+        .iter()
+        .filter(|it| matches!(it, Record::Ended { .. }))
+        .count();
+    let n_turns = records
+        .iter()
+        .filter(|it| matches!(it, Record::User { .. }))
+        .count();
     assert_eq!(n_ended, n_turns, "{records:#?}");
     messages
 }
@@ -56,12 +70,18 @@ fn goes_on(stage: &mut Stage, session: &SessionId, replayed: &[&str]) -> Vec<Val
 fn a_session_whose_server_was_killed_while_the_model_spoke_goes_on() {
     let mut stage = Stage::new(FILES);
     let (session, _, mut asked) = stage.ask("go");
-    asked.say("reading").call("read_file", json!({"path": "a.txt"}));
+    asked
+        .say("reading")
+        .call("read_file", json!({"path": "a.txt"}));
     asked.end();
     let mut asked = stage.model.next();
     asked.say("it says");
     stage.editor.wait_for_text("it says");
-    let messages = goes_on(&mut stage, &session, &["user: go", "agent: reading", "call", "call completed"]);
+    let messages = goes_on(
+        &mut stage,
+        &session,
+        &["user: go", "agent: reading", "call", "call completed"],
+    );
     let history = json!(messages).to_string();
     assert!(history.contains("alpha"), "{history}");
     drop(asked);
@@ -80,13 +100,22 @@ fn a_session_whose_server_was_killed_before_the_first_word_goes_on() {
 fn a_session_whose_server_was_killed_while_a_command_ran_goes_on_and_no_child_is_left() {
     let mut stage = Stage::with(Setup::agent(), FILES, "[safety]\nmode = \"full_access\"\n");
     let mut witness = Witness::new(&stage.workspace.root());
-    let line = format!("{}(trap '' TERM INT HUP; sleep 1000) & setsid sleep 1000 & sleep 1000", Witness::HOLD);
+    let line = format!(
+        "{}(trap '' TERM INT HUP; sleep 1000) & setsid sleep 1000 & sleep 1000",
+        Witness::HOLD
+    );
     let (session, _) = stage.call("execute_command", json!({"command": line}));
     witness.wait_until_held();
     let messages = goes_on(&mut stage, &session, &["user: go", "call", "call failed"]);
     witness.assert_gone_within(Duration::from_secs(2));
     let told = messages.iter().find(|it| it["role"] == "tool").unwrap();
-    assert!(told["content"].as_str().unwrap().contains("the server stopped"), "{told}");
+    assert!(
+        told["content"]
+            .as_str()
+            .unwrap()
+            .contains("the server stopped"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -108,7 +137,12 @@ fn a_torn_last_line_costs_that_line_alone() {
     stage.editor.kill();
     let path = stage.workspace.logs().remove(0);
     let torn = b"{\"v\":1,\"seq\":4,\"time\":0,\"type\":\"user\",\"turn\":1,\"te";
-    fs::OpenOptions::new().append(true).open(path).unwrap().write_all(torn).unwrap();
+    fs::OpenOptions::new()
+        .append(true)
+        .open(path)
+        .unwrap()
+        .write_all(torn)
+        .unwrap();
     goes_on_killed(&mut stage, &session);
 }
 
@@ -116,7 +150,10 @@ fn a_torn_last_line_costs_that_line_alone() {
 fn goes_on_killed(stage: &mut Stage, session: &SessionId) {
     stage.restart();
     assert_eq!(stage.editor.sessions().len(), 1);
-    assert_eq!(shown(&stage.editor.load(session).unwrap()), ["user: go", "agent: gone"]);
+    assert_eq!(
+        shown(&stage.editor.load(session).unwrap()),
+        ["user: go", "agent: gone"]
+    );
     let prompt = stage.editor.prompt(session, "still there?");
     let mut asked = stage.model.next();
     asked.say("yes");
@@ -183,7 +220,10 @@ fn a_session_of_this_server_can_be_loaded_again() {
     asked.say("hi");
     asked.end();
     stage.editor.end(&prompt);
-    assert_eq!(shown(&stage.editor.load(&session).unwrap()), ["user: go", "agent: hi"]);
+    assert_eq!(
+        shown(&stage.editor.load(&session).unwrap()),
+        ["user: go", "agent: hi"]
+    );
     let prompt = stage.editor.prompt(&session, "more");
     let mut asked = stage.model.next();
     asked.say("yes");
@@ -195,8 +235,18 @@ fn a_session_of_this_server_can_be_loaded_again() {
 fn a_log_of_a_newer_build_is_refused_and_left_alone() {
     let stage = Stage::new(FILES);
     let line = "{\"v\":99,\"seq\":0,\"time\":0,\"type\":\"hologram\"}\n";
-    stage.workspace.write(".undine/conversations/20250101_000000_000.jsonl", line);
-    let error = stage.editor.load(&SessionId::new("20250101_000000_000")).unwrap_err();
+    stage
+        .workspace
+        .write(".undine/conversations/20250101_000000_000.jsonl", line);
+    let error = stage
+        .editor
+        .load(&SessionId::new("20250101_000000_000"))
+        .unwrap_err();
     assert!(error.message.contains("newer"), "{error:?}");
-    assert_eq!(stage.workspace.read(".undine/conversations/20250101_000000_000.jsonl"), line);
+    assert_eq!(
+        stage
+            .workspace
+            .read(".undine/conversations/20250101_000000_000.jsonl"),
+        line
+    );
 }

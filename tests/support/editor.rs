@@ -59,7 +59,11 @@ impl Setup {
 
     /// An editor that knows LSP and has never heard of us.
     pub fn bare() -> Self {
-        Self { agent: false, encodings: vec!["utf-16"], ..Self::agent() }
+        Self {
+            agent: false,
+            encodings: vec!["utf-16"],
+            ..Self::agent()
+        }
     }
 
     fn capabilities(&self) -> Value {
@@ -82,7 +86,8 @@ impl Setup {
             "window": {"workDoneProgress": self.progress},
         });
         if self.show_message {
-            capabilities["window"]["showMessage"] = json!({"messageActionItem": {"additionalPropertiesSupport": true}});
+            capabilities["window"]["showMessage"] =
+                json!({"messageActionItem": {"additionalPropertiesSupport": true}});
         }
         if self.agent {
             let methods: Vec<&str> = methods::rows()
@@ -152,7 +157,14 @@ impl Editor {
         let mut server = command.spawn().unwrap();
         let connection = Connection::new(&mut server);
         let ignored = vec!["window/logMessage", "$/progress"];
-        Self { server, connection, root: workspace.root(), initialized: Value::Null, ignored, ended: None }
+        Self {
+            server,
+            connection,
+            root: workspace.root(),
+            initialized: Value::Null,
+            ignored,
+            ended: None,
+        }
     }
 
     #[track_caller]
@@ -170,8 +182,13 @@ impl Editor {
             }),
         );
         self.initialized = self.raw_answer(id).unwrap();
-        let chosen = self.initialized["capabilities"]["positionEncoding"].as_str().unwrap_or("utf-16");
-        assert!(setup.encodings.contains(&chosen), "{chosen} was not offered");
+        let chosen = self.initialized["capabilities"]["positionEncoding"]
+            .as_str()
+            .unwrap_or("utf-16");
+        assert!(
+            setup.encodings.contains(&chosen),
+            "{chosen} was not offered"
+        );
         self.connection.state().encoding = Encoding::named(chosen);
         self.raw_notify("initialized", json!({}));
     }
@@ -180,7 +197,10 @@ impl Editor {
 
     pub fn request<R: Request>(&self, params: R::Params) -> Pending<R> {
         let id = self.raw_request(R::METHOD, serde_json::to_value(params).unwrap());
-        Pending { id, request: PhantomData }
+        Pending {
+            id,
+            request: PhantomData,
+        }
     }
 
     pub fn raw_request(&self, method: &str, params: Value) -> i64 {
@@ -191,12 +211,15 @@ impl Editor {
     #[track_caller]
     pub fn answer<R: Request>(&self, pending: &Pending<R>) -> Result<R::Result, RpcError> {
         let result = self.raw_answer(pending.id)?;
-        Ok(serde_json::from_value(result.clone()).unwrap_or_else(|it| panic!("{}: {it}: {result:#}", R::METHOD)))
+        Ok(serde_json::from_value(result.clone())
+            .unwrap_or_else(|it| panic!("{}: {it}: {result:#}", R::METHOD)))
     }
 
     #[track_caller]
     pub fn raw_answer(&self, id: i64) -> Result<Value, RpcError> {
-        let message = self.take(&format!("the answer to request {id}"), |it| is_answer(it, id));
+        let message = self.take(&format!("the answer to request {id}"), |it| {
+            is_answer(it, id)
+        });
         connection::outcome(message)
     }
 
@@ -230,8 +253,12 @@ impl Editor {
     pub fn expect<R: Request>(&self) -> Asking<R> {
         let mut message = self.expect_raw(R::METHOD);
         let params = message["params"].take();
-        let params = serde_json::from_value(params.clone()).unwrap_or_else(|it| panic!("{}: {it}: {params:#}", R::METHOD));
-        Asking { id: message["id"].take(), params }
+        let params = serde_json::from_value(params.clone())
+            .unwrap_or_else(|it| panic!("{}: {it}: {params:#}", R::METHOD));
+        Asking {
+            id: message["id"].take(),
+            params,
+        }
     }
 
     /// The next request or notification of this method from the server.
@@ -245,7 +272,9 @@ impl Editor {
     }
 
     pub fn raw_reply(&self, id: &Value, result: Value) {
-        self.connection.state().send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+        self.connection
+            .state()
+            .send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 
     /// Answers a request of the server with a whole message, but for its id.
@@ -262,7 +291,9 @@ impl Editor {
             it["method"] == "$/cancelRequest" && it["params"]["id"] == *id
         });
         let error = json!({"code": -32800, "message": "cancelled"});
-        self.connection.state().send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+        self.connection
+            .state()
+            .send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
     }
 
     /// Waits for the first unread message that fits and takes it.
@@ -282,13 +313,22 @@ impl Editor {
     #[track_caller]
     pub fn assert_none(&self, method: &str) {
         let state = self.connection.state();
-        let left: Vec<&Value> = state.unread.iter().filter(|it| it["method"] == method).collect();
+        let left: Vec<&Value> = state
+            .unread
+            .iter()
+            .filter(|it| it["method"] == method)
+            .collect();
         assert!(left.is_empty(), "{left:#?}");
     }
 
     /// How many unread messages fit.
     pub fn count(&self, fits: impl Fn(&Value) -> bool) -> usize {
-        self.connection.state().unread.iter().filter(|it| fits(it)).count()
+        self.connection
+            .state()
+            .unread
+            .iter()
+            .filter(|it| fits(it))
+            .count()
     }
 
     /// Counts messages that fit as read.
@@ -329,13 +369,18 @@ impl Editor {
         let uri = self.uri(path);
         let mut state = self.connection.state();
         let buffer = state.buffer(&uri);
-        let start = buffer.text.find(old).unwrap_or_else(|| panic!("{old:?} is not in {:?}", buffer.text));
+        let start = buffer
+            .text
+            .find(old)
+            .unwrap_or_else(|| panic!("{old:?} is not in {:?}", buffer.text));
         state.change(&uri, &[(start..start + old.len(), new.to_owned())]);
     }
 
     /// Replaces a range of bytes in a buffer.
     pub fn type_at(&self, path: &str, range: std::ops::Range<usize>, new: &str) {
-        self.connection.state().change(&self.uri(path), &[(range, new.to_owned())]);
+        self.connection
+            .state()
+            .change(&self.uri(path), &[(range, new.to_owned())]);
     }
 
     /// Saves a buffer.
@@ -356,7 +401,9 @@ impl Editor {
     /// Takes an edit that was held.
     pub fn take_held(&self, held: &Value) {
         let params = serde_json::from_value(held["params"].clone()).unwrap();
-        self.connection.state().apply_and_answer(&held["id"], &params);
+        self.connection
+            .state()
+            .apply_and_answer(&held["id"], &params);
     }
 
     /// The edits that the server has sent so far.
@@ -405,18 +452,31 @@ impl Editor {
             self.raw_answer(id).unwrap();
             self.raw_notify("exit", Value::Null);
             let begun = Instant::now();
-            assert_eq!(self.wait_for_exit(), Some(0), "the exit code after shutdown and exit");
-            assert!(begun.elapsed() < Duration::from_secs(5), "the server took long to exit");
+            assert_eq!(
+                self.wait_for_exit(),
+                Some(0),
+                "the exit code after shutdown and exit"
+            );
+            assert!(
+                begun.elapsed() < Duration::from_secs(5),
+                "the server took long to exit"
+            );
         }
         let state = self.connection.state();
-        let left: Vec<&Value> = state.unread.iter().filter(|it| !self.is_ignored(it)).collect();
+        let left: Vec<&Value> = state
+            .unread
+            .iter()
+            .filter(|it| !self.is_ignored(it))
+            .collect();
         assert!(left.is_empty(), "nobody read {left:#?}");
         assert!(!state.stderr.contains("panicked"), "the server panicked");
         assert!(state.faults.is_empty(), "{:#?}", state.faults);
     }
 
     fn is_ignored(&self, message: &Value) -> bool {
-        message["method"].as_str().is_some_and(|it| self.ignored.contains(&it))
+        message["method"]
+            .as_str()
+            .is_some_and(|it| self.ignored.contains(&it))
     }
 }
 
@@ -428,7 +488,11 @@ impl Drop for Editor {
         let _ = self.server.kill();
         let _ = self.server.wait();
         let state = self.connection.state();
-        eprintln!("--- conversation ---\n{}\n--- stderr ---\n{}", state.log.join("\n"), state.stderr);
+        eprintln!(
+            "--- conversation ---\n{}\n--- stderr ---\n{}",
+            state.log.join("\n"),
+            state.stderr
+        );
     }
 }
 

@@ -35,7 +35,11 @@ impl Model {
                 std::thread::spawn(move || serve(stream, &sender));
             }
         });
-        Self { address, asked, ended }
+        Self {
+            address,
+            asked,
+            ended,
+        }
     }
 
     /// What goes into `base_url`.
@@ -48,8 +52,12 @@ impl Model {
     pub fn next(&self) -> Asked {
         match self.asked.recv_timeout(PATIENCE) {
             Ok(Ok(asked)) => asked,
-            Ok(Err(fault)) => panic!("the server asked the model what no provider accepts: {fault}"),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => panic!("the model was not asked"),
+            Ok(Err(fault)) => {
+                panic!("the server asked the model what no provider accepts: {fault}")
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                panic!("the model was not asked")
+            }
         }
     }
 
@@ -106,13 +114,24 @@ fn read_request(stream: TcpStream) -> io::Result<Option<Asked>> {
     }
     let header = |name: &str| {
         let mut fields = head.iter().filter_map(|it| it.split_once(':'));
-        fields.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
+        fields
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim().to_owned())
     };
-    let n_bytes = header("content-length").and_then(|it| it.parse().ok()).ok_or(io::ErrorKind::InvalidData)?;
+    let n_bytes = header("content-length")
+        .and_then(|it| it.parse().ok())
+        .ok_or(io::ErrorKind::InvalidData)?;
     let mut body = vec![0; n_bytes];
     reader.read_exact(&mut body)?;
     let body = serde_json::from_slice(&body)?;
-    let asked = Asked { line: head[0].clone(), key: header("authorization"), body, stream, begun: false, called: 0 };
+    let asked = Asked {
+        line: head[0].clone(),
+        key: header("authorization"),
+        body,
+        stream,
+        begun: false,
+        called: 0,
+    };
     Ok(Some(asked))
 }
 
@@ -175,7 +194,11 @@ impl Asked {
     /// Calls a tool; the arguments come in two pieces, as real servers send them.
     pub fn call(&mut self, tool: &str, arguments: Value) -> &mut Self {
         let arguments = arguments.to_string();
-        let (head, tail) = arguments.split_at(arguments.len() / 2);
+        let middle = (0..=arguments.len() / 2)
+            .rev()
+            .find(|it| arguments.is_char_boundary(*it))
+            .unwrap_or(0);
+        let (head, tail) = arguments.split_at(middle);
         self.call_with_id(&format!("call_{}", self.called), tool, &[head, tail])
     }
 
@@ -193,12 +216,18 @@ impl Asked {
     /// Says what it cost.
     pub fn usage(&mut self, prompt: u64, completion: u64) -> &mut Self {
         let usage = json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion});
-        self.event(&json!({"object": "chat.completion.chunk", "choices": [], "usage": usage}).to_string())
+        self.event(
+            &json!({"object": "chat.completion.chunk", "choices": [], "usage": usage}).to_string(),
+        )
     }
 
     /// Ends the answer, with its calls if it made some.
     pub fn end(mut self) {
-        let reason = if self.called > 0 { "tool_calls" } else { "stop" };
+        let reason = if self.called > 0 {
+            "tool_calls"
+        } else {
+            "stop"
+        };
         self.finish(reason).event("[DONE]");
         self.write(b"0\r\n\r\n");
     }
@@ -227,7 +256,9 @@ impl Asked {
     /// Answers with an HTTP error.
     pub fn fail(mut self, status: u16, message: &str) {
         let body = json!({"error": {"message": message}}).to_string();
-        let head = format!("HTTP/1.1 {status} No\r\ncontent-type: application/json\r\nconnection: close\r\n");
+        let head = format!(
+            "HTTP/1.1 {status} No\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        );
         self.write(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
@@ -289,7 +320,11 @@ impl Drop for Asked {
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(|it| it["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n"),
+        Value::Array(parts) => parts
+            .iter()
+            .map(|it| it["text"].as_str().unwrap())
+            .collect::<Vec<_>>()
+            .join("\n"),
         other => panic!("no text: {other}"),
     }
 }
@@ -298,25 +333,48 @@ fn text_of(content: &Value) -> String {
 fn check(body: &Value) -> Result<(), String> {
     let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
     must(body["stream"] == true, "stream must be true")?;
-    must(body["model"].as_str().is_some_and(|it| !it.is_empty()), "there must be a model")?;
+    must(
+        body["model"].as_str().is_some_and(|it| !it.is_empty()),
+        "there must be a model",
+    )?;
     for tool in body["tools"].as_array().into_iter().flatten() {
         must(tool["type"] == "function", "a tool's type must be function")?;
-        must(tool["function"]["name"].is_string(), "a tool must have a name")?;
-        must(tool["function"]["parameters"]["type"] == "object", "a tool's schema must be of type object")?;
+        must(
+            tool["function"]["name"].is_string(),
+            "a tool must have a name",
+        )?;
+        must(
+            tool["function"]["parameters"]["type"] == "object",
+            "a tool's schema must be of type object",
+        )?;
     }
-    let messages = body["messages"].as_array().ok_or("there must be messages")?;
-    must(messages.first().is_some_and(|it| it["role"] == "system"), "the first message must be the system's")?;
+    let messages = body["messages"]
+        .as_array()
+        .ok_or("there must be messages")?;
+    must(
+        messages.first().is_some_and(|it| it["role"] == "system"),
+        "the first message must be the system's",
+    )?;
     let mut open = BTreeSet::new();
     let mut last = "system";
     for message in &messages[1..] {
         let role = message["role"].as_str().unwrap_or_default();
         if role == "tool" {
             let id = message["tool_call_id"].as_str().unwrap_or_default();
-            must(message["content"].is_string(), "a tool's result must be a text")?;
-            must(open.remove(id), "a tool's result must answer an open call, once")?;
+            must(
+                message["content"].is_string(),
+                "a tool's result must be a text",
+            )?;
+            must(
+                open.remove(id),
+                "a tool's result must answer an open call, once",
+            )?;
             continue;
         }
-        must(open.is_empty(), "every call must be answered right behind it")?;
+        must(
+            open.is_empty(),
+            "every call must be answered right behind it",
+        )?;
         let alternates = match role {
             "user" => last == "system" || last == "assistant",
             // After results the assistant goes on.
@@ -324,26 +382,47 @@ fn check(body: &Value) -> Result<(), String> {
             _ => false,
         };
         // A person may also speak right after results.
-        must(alternates || (role == "user" && last == "assistant-calls"), "roles must alternate")?;
+        must(
+            alternates || (role == "user" && last == "assistant-calls"),
+            "roles must alternate",
+        )?;
         last = role;
         if role == "assistant" {
-            let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-            must(message["content"].is_string() || !calls.is_empty(), "an answer must say or call something")?;
+            let calls = message["tool_calls"]
+                .as_array()
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            must(
+                message["content"].is_string() || !calls.is_empty(),
+                "an answer must say or call something",
+            )?;
             for call in calls {
                 let id = call["id"].as_str().unwrap_or_default();
-                must(!id.is_empty() && open.insert(id), "each call of an answer must have an id of its own")?;
+                must(
+                    !id.is_empty() && open.insert(id),
+                    "each call of an answer must have an id of its own",
+                )?;
                 let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
-                must(serde_json::from_str::<Value>(arguments).is_ok(), "a call's arguments must be JSON")?;
+                must(
+                    serde_json::from_str::<Value>(arguments).is_ok(),
+                    "a call's arguments must be JSON",
+                )?;
             }
             if !calls.is_empty() {
                 last = "assistant-calls";
             }
         } else {
-            must(!message["content"].is_null(), "a prompt must have a content")?;
+            must(
+                !message["content"].is_null(),
+                "a prompt must have a content",
+            )?;
         }
     }
     must(open.is_empty(), "the last calls must be answered")?;
-    must(last != "assistant", "the last word must not be the assistant's")
+    must(
+        last != "assistant",
+        "the last word must not be the assistant's",
+    )
 }
 
 #[cfg(test)]
@@ -382,7 +461,10 @@ mod tests {
             json!([system, user, call, result, result]),
             json!([system, user, result]),
         ];
-        let faults: Vec<String> = bad.into_iter().map(|it| check(&request(it)).unwrap_err()).collect();
+        let faults: Vec<String> = bad
+            .into_iter()
+            .map(|it| check(&request(it)).unwrap_err())
+            .collect();
         expect_test::expect![[r#"
             the first message must be the system's
             roles must alternate

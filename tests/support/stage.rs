@@ -27,7 +27,12 @@ impl Stage {
     pub fn with(setup: Setup, files: &str, config: &str) -> Self {
         let (model, workspace) = (Model::start(), Workspace::new(files));
         workspace.configure(&format!("{}{config}", config_for(&model.url())));
-        Self { editor: Editor::start(&setup, &workspace), model, workspace, setup }
+        Self {
+            editor: Editor::start(&setup, &workspace),
+            model,
+            workspace,
+            setup,
+        }
     }
 
     /// Another server for the same project. The one before must be gone.

@@ -23,15 +23,21 @@ impl Witness {
     pub fn new(folder: &Path) -> Self {
         let path = folder.join("alive");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        let reader =
-            OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path).unwrap();
+        let reader = OpenOptions::new()
+            .read(true)
+            .custom_flags(nix::libc::O_NONBLOCK)
+            .open(path)
+            .unwrap();
         Self { reader }
     }
 
     /// Waits until the command holds the pipe.
     #[track_caller]
     pub fn wait_until_held(&mut self) {
-        assert!(self.wait(PollFlags::POLLIN, PATIENCE), "the command did not begin");
+        assert!(
+            self.wait(PollFlags::POLLIN, PATIENCE),
+            "the command did not begin"
+        );
         let mut held = [0; 5];
         self.reader.read_exact(&mut held).unwrap();
         assert_eq!(&held, b"held\n");
@@ -40,7 +46,10 @@ impl Witness {
     /// Waits until nobody lives any more.
     #[track_caller]
     pub fn assert_gone_within(&self, time: Duration) {
-        assert!(self.wait(PollFlags::POLLHUP, time), "a process of the command is left");
+        assert!(
+            self.wait(PollFlags::POLLHUP, time),
+            "a process of the command is left"
+        );
     }
 
     fn wait(&self, flag: PollFlags, time: Duration) -> bool {

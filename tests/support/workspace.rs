@@ -12,7 +12,10 @@ pub struct Workspace {
 
 impl Workspace {
     pub fn new(files: &str) -> Self {
-        let folder = tempfile::Builder::new().prefix("undine-test-").tempdir().unwrap();
+        let folder = tempfile::Builder::new()
+            .prefix("undine-test-")
+            .tempdir()
+            .unwrap();
         let workspace = Self { folder };
         for name in ["project", "config", "data", "home"] {
             fs::create_dir(workspace.outside(name)).unwrap();
@@ -60,9 +63,13 @@ impl Workspace {
 
     /// The logs of the project's sessions.
     pub fn logs(&self) -> Vec<PathBuf> {
-        let Ok(entries) = fs::read_dir(self.path(".undine/conversations")) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(self.path(".undine/conversations")) else {
+            return Vec::new();
+        };
         let paths = entries.map(|it| it.unwrap().path());
-        let mut logs: Vec<PathBuf> = paths.filter(|it| it.extension().is_some_and(|it| it == "jsonl")).collect();
+        let mut logs: Vec<PathBuf> = paths
+            .filter(|it| it.extension().is_some_and(|it| it == "jsonl"))
+            .collect();
         logs.sort();
         logs
     }
@@ -75,7 +82,8 @@ impl Workspace {
         let text = fs::read_to_string(&logs[0]).unwrap();
         assert!(text.ends_with('\n'), "the last line is torn: {text}");
         let lines = text.lines().enumerate().map(|(at, line)| {
-            let line: protocol::record::Line = serde_json::from_str(line).unwrap_or_else(|it| panic!("{it}: {line}"));
+            let line: protocol::record::Line =
+                serde_json::from_str(line).unwrap_or_else(|it| panic!("{it}: {line}"));
             assert_eq!((line.v, line.seq), (protocol::record::VERSION, at as u64));
             line.record
         });
@@ -86,7 +94,11 @@ impl Workspace {
 /// The `file:` URI of a path, which must need no escaping.
 pub fn uri(path: &Path) -> String {
     let path = path.to_str().unwrap();
-    assert!(path.bytes().all(|it| it.is_ascii_alphanumeric() || b"/._-".contains(&it)), "{path}");
+    assert!(
+        path.bytes()
+            .all(|it| it.is_ascii_alphanumeric() || b"/._-".contains(&it)),
+        "{path}"
+    );
     format!("file://{path}")
 }
 
@@ -97,7 +109,10 @@ fn split(files: &str) -> Vec<(String, String)> {
             Some(path) => split.push((path.trim().to_owned(), String::new())),
             None => match split.last_mut() {
                 Some((_, text)) => text.push_str(line),
-                None => assert!(line.trim().is_empty(), "text before the first `//- /path` line"),
+                None => assert!(
+                    line.trim().is_empty(),
+                    "text before the first `//- /path` line"
+                ),
             },
         }
     }
@@ -108,5 +123,8 @@ fn split(files: &str) -> Vec<(String, String)> {
 fn a_string_becomes_files() {
     let workspace = Workspace::new("//- /src/a.rs\nfn a() {}\n\n//- /b\n//- /c\nlast");
     assert_eq!(workspace.read("src/a.rs"), "fn a() {}\n\n");
-    assert_eq!((workspace.read("b").as_str(), workspace.read("c").as_str()), ("", "last"));
+    assert_eq!(
+        (workspace.read("b").as_str(), workspace.read("c").as_str()),
+        ("", "last")
+    );
 }

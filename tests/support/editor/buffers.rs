@@ -61,18 +61,30 @@ type Edits = Vec<(Range<usize>, String)>;
 impl State {
     #[track_caller]
     pub fn buffer(&self, uri: &str) -> &Buffer {
-        self.buffers.get(uri).unwrap_or_else(|| panic!("{uri} is not open"))
+        self.buffers
+            .get(uri)
+            .unwrap_or_else(|| panic!("{uri} is not open"))
     }
 
     pub fn open(&mut self, uri: String, text: String) {
         let document = json!({"uri": uri, "languageId": "plaintext", "version": 1, "text": text});
         self.notify("textDocument/didOpen", json!({"textDocument": document}));
-        self.buffers.insert(uri, Buffer { text, version: 1, dirty: false });
+        self.buffers.insert(
+            uri,
+            Buffer {
+                text,
+                version: 1,
+                dirty: false,
+            },
+        );
     }
 
     pub fn close(&mut self, uri: &str) {
         self.buffers.remove(uri).unwrap();
-        self.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+        self.notify(
+            "textDocument/didClose",
+            json!({"textDocument": {"uri": uri}}),
+        );
     }
 
     /// Changes a buffer and says so. The ranges are of the text before, and apart.
@@ -84,22 +96,31 @@ impl State {
         let mut changes = Vec::new();
         // From the end, so that each range is good for the text it meets.
         for (range, new) in edits.into_iter().rev() {
-            let [start, end] = [range.start, range.end].map(|it| position(&buffer.text, it, encoding));
+            let [start, end] =
+                [range.start, range.end].map(|it| position(&buffer.text, it, encoding));
             changes.push(json!({"range": {"start": start, "end": end}, "text": new}));
             buffer.text.replace_range(range, &new);
         }
         buffer.version += 1;
         buffer.dirty = true;
         let document = json!({"uri": uri, "version": buffer.version});
-        self.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": changes}));
+        self.notify(
+            "textDocument/didChange",
+            json!({"textDocument": document, "contentChanges": changes}),
+        );
     }
 
     /// Writes a buffer to its file; answers whether there is one.
     pub fn save(&mut self, uri: &String) -> bool {
-        let Some(buffer) = self.buffers.get_mut(uri) else { return false };
+        let Some(buffer) = self.buffers.get_mut(uri) else {
+            return false;
+        };
         std::fs::write(uri.strip_prefix("file://").unwrap(), &buffer.text).unwrap();
         buffer.dirty = false;
-        self.notify("textDocument/didSave", json!({"textDocument": {"uri": uri}}));
+        self.notify(
+            "textDocument/didSave",
+            json!({"textDocument": {"uri": uri}}),
+        );
         true
     }
 
@@ -111,7 +132,8 @@ impl State {
             OnEdit::AnswerFirst => match self.plan(&params) {
                 Ok(plan) => {
                     self.answer_edit(&id, Ok(()));
-                    plan.into_iter().for_each(|(uri, edits)| self.change(&uri, &edits));
+                    plan.into_iter()
+                        .for_each(|(uri, edits)| self.change(&uri, &edits));
                 }
                 Err(reason) => self.answer_edit(&id, Err(Some(reason))),
             },
@@ -119,12 +141,15 @@ impl State {
             OnEdit::Lie => self.answer_edit(&id, Ok(())),
             OnEdit::TypeFirst(text) => {
                 let uris: Vec<String> = self.buffers.keys().cloned().collect();
-                uris.iter().for_each(|it| self.change(it, &[(0..0, text.to_owned())]));
+                uris.iter()
+                    .for_each(|it| self.change(it, &[(0..0, text.to_owned())]));
                 self.apply_and_answer(&id, &params);
             }
             OnEdit::Hold => {
                 let params = serde_json::to_value(params).unwrap();
-                self.unread.push_back(json!({"id": id, "method": "workspace/applyEdit", "params": params}));
+                self.unread.push_back(
+                    json!({"id": id, "method": "workspace/applyEdit", "params": params}),
+                );
             }
         }
     }
@@ -145,7 +170,8 @@ impl State {
 
     fn apply(&mut self, params: &lsp::ApplyWorkspaceEditParams) -> Result<(), Option<String>> {
         let plan = self.plan(params).map_err(Some)?;
-        plan.into_iter().for_each(|(uri, edits)| self.change(&uri, &edits));
+        plan.into_iter()
+            .for_each(|(uri, edits)| self.change(&uri, &edits));
         Ok(())
     }
 
@@ -154,15 +180,23 @@ impl State {
         let edit = serde_json::to_value(&params.edit).unwrap();
         let mut plan = Vec::new();
         for change in edit["documentChanges"].as_array().into_iter().flatten() {
-            let uri = change["textDocument"]["uri"].as_str().ok_or("only text can be changed here")?;
-            let buffer = self.buffers.get(uri).ok_or_else(|| format!("{uri} is not open"))?;
+            let uri = change["textDocument"]["uri"]
+                .as_str()
+                .ok_or("only text can be changed here")?;
+            let buffer = self
+                .buffers
+                .get(uri)
+                .ok_or_else(|| format!("{uri} is not open"))?;
             if change["textDocument"]["version"] != buffer.version {
                 return Err(format!("the document is at version {}", buffer.version));
             }
             plan.push((uri.to_owned(), self.edits_in(buffer, &change["edits"])));
         }
         for (uri, edits) in edit["changes"].as_object().into_iter().flatten() {
-            let buffer = self.buffers.get(uri).ok_or_else(|| format!("{uri} is not open"))?;
+            let buffer = self
+                .buffers
+                .get(uri)
+                .ok_or_else(|| format!("{uri} is not open"))?;
             plan.push((uri.clone(), self.edits_in(buffer, edits)));
         }
         Ok(plan)
@@ -170,7 +204,8 @@ impl State {
 
     fn edits_in(&self, buffer: &Buffer, edits: &Value) -> Edits {
         let at = |position: &Value| {
-            let [line, character] = ["line", "character"].map(|it| position[it].as_u64().unwrap() as u32);
+            let [line, character] =
+                ["line", "character"].map(|it| position[it].as_u64().unwrap() as u32);
             offset(&buffer.text, line, character, self.encoding)
         };
         let edits = edits.as_array().unwrap().iter();
@@ -208,7 +243,9 @@ fn offset(text: &str, line: u32, character: u32, encoding: Encoding) -> usize {
     let wanted = json!({"line": line, "character": character});
     let mut found = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     // The last one: the position between CR and LF is that of neither.
-    found.find(|at| position(text, *at, encoding) == wanted).unwrap_or_else(|| panic!("there is no {wanted} in {text:?}"))
+    found
+        .find(|at| position(text, *at, encoding) == wanted)
+        .unwrap_or_else(|| panic!("there is no {wanted} in {text:?}"))
 }
 
 #[test]

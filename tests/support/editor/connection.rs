@@ -86,7 +86,11 @@ impl Connection {
         let mut stdin = server.stdin.take().unwrap();
         std::thread::spawn(move || {
             // A server that is gone reads no more; the test sees that by other means.
-            while to_write.recv().is_ok_and(|it| stdin.write_all(&it).and_then(|()| stdin.flush()).is_ok()) {}
+            while to_write
+                .recv()
+                .is_ok_and(|it| stdin.write_all(&it).and_then(|()| stdin.flush()).is_ok())
+            {
+            }
         });
         let stdout = BufReader::new(server.stdout.take().unwrap());
         let heard = Arc::clone(&shared);
@@ -116,7 +120,11 @@ impl Connection {
 
     /// Waits for the first unread message that fits; answers its place.
     #[track_caller]
-    pub fn wait(&self, what: &str, fits: impl Fn(&Value) -> bool) -> (MutexGuard<'_, State>, usize) {
+    pub fn wait(
+        &self,
+        what: &str,
+        fits: impl Fn(&Value) -> bool,
+    ) -> (MutexGuard<'_, State>, usize) {
         let until = Instant::now() + PATIENCE;
         let mut state = self.shared.lock();
         loop {
@@ -127,9 +135,17 @@ impl Connection {
             let left = until.saturating_duration_since(Instant::now());
             if gone || left.is_zero() {
                 drop(state);
-                panic!("{what} did not come{}", if gone { "; the server is gone" } else { "" });
+                panic!(
+                    "{what} did not come{}",
+                    if gone { "; the server is gone" } else { "" }
+                );
             }
-            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .shared
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -144,7 +160,12 @@ impl Connection {
                 drop(state);
                 panic!("the server did not exit");
             }
-            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .shared
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 }
@@ -191,10 +212,15 @@ fn read_frame(stdout: &mut BufReader<ChildStdout>) -> Option<Result<Value, Strin
             Some(_) | None => return Some(Err(format!("this is no header: {line:?}"))),
         }
     }
-    let Some(n_bytes) = n_bytes else { return Some(Err("a frame has no length".to_owned())) };
+    let Some(n_bytes) = n_bytes else {
+        return Some(Err("a frame has no length".to_owned()));
+    };
     let mut body = vec![0; n_bytes];
     stdout.read_exact(&mut body).ok()?;
-    Some(serde_json::from_slice(&body).map_err(|it| format!("{it}: {}", String::from_utf8_lossy(&body))))
+    Some(
+        serde_json::from_slice(&body)
+            .map_err(|it| format!("{it}: {}", String::from_utf8_lossy(&body))),
+    )
 }
 
 impl State {
@@ -234,7 +260,10 @@ impl State {
     }
 
     fn note(&mut self, direction: &str, body: &str) {
-        let end = (0..=SHOWN.min(body.len())).rev().find(|it| body.is_char_boundary(*it)).unwrap_or(0);
+        let end = (0..=SHOWN.min(body.len()))
+            .rev()
+            .find(|it| body.is_char_boundary(*it))
+            .unwrap_or(0);
         let more = if end < body.len() { " ..." } else { "" };
         self.log.push(format!("{direction} {}{more}", &body[..end]));
     }
@@ -250,7 +279,8 @@ impl State {
             Some("undine/document/save") => {
                 let uri = message["params"]["uri"].as_str().unwrap();
                 if !self.buffers.contains_key(uri) {
-                    self.faults.push(format!("asked to save {uri}, which is not open"));
+                    self.faults
+                        .push(format!("asked to save {uri}, which is not open"));
                 }
                 let saved = self.save(&uri.to_owned());
                 json!({"saved": saved})

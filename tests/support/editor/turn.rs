@@ -3,7 +3,9 @@
 use super::connection::{RpcError, outcome};
 use super::{Asking, Editor, Pending, is_answer};
 use protocol::acp::{self, SessionUpdate, StopReason};
-use protocol::methods::{Cancel, ListSessions, LoadSession, NewSession, Prompt, RequestPermission, SetMode};
+use protocol::methods::{
+    Cancel, ListSessions, LoadSession, NewSession, Prompt, RequestPermission, SetMode,
+};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,7 +35,9 @@ impl Turn {
                 let status = update["status"].as_str().unwrap_or("pending").to_owned();
                 match update["sessionUpdate"].as_str() {
                     Some("tool_call") => drop(calls.insert(id.to_owned(), status)),
-                    Some(_) | None if !update["status"].is_null() => drop(calls.insert(id.to_owned(), status)),
+                    Some(_) | None if !update["status"].is_null() => {
+                        drop(calls.insert(id.to_owned(), status))
+                    }
                     Some(_) | None => {}
                 }
             }
@@ -43,7 +47,10 @@ impl Turn {
 
     /// Updates of one kind, as JSON.
     pub fn of_kind(&self, kind: &str) -> Vec<Value> {
-        let all = self.updates.iter().map(|it| serde_json::to_value(it).unwrap());
+        let all = self
+            .updates
+            .iter()
+            .map(|it| serde_json::to_value(it).unwrap());
         all.filter(|it| it["sessionUpdate"] == kind).collect()
     }
 }
@@ -51,7 +58,9 @@ impl Turn {
 /// All texts that an update of a call carries, joined.
 pub fn text_of_call(update: &Value) -> String {
     let parts = update["content"].as_array().into_iter().flatten();
-    parts.filter_map(|it| it["content"]["text"].as_str()).collect()
+    parts
+        .filter_map(|it| it["content"]["text"].as_str())
+        .collect()
 }
 
 fn content(block: &acp::ContentBlock) -> String {
@@ -65,14 +74,21 @@ impl Editor {
     /// Opens a session in the project.
     #[track_caller]
     pub fn new_session(&self) -> acp::SessionId {
-        self.ask::<NewSession>(acp::NewSessionRequest::new(self.root.clone())).unwrap().session_id
+        self.ask::<NewSession>(acp::NewSessionRequest::new(self.root.clone()))
+            .unwrap()
+            .session_id
     }
 
     /// Opens a session from its log; answers what was replayed.
     #[track_caller]
     pub fn load(&self, session: &acp::SessionId) -> Result<Vec<SessionUpdate>, RpcError> {
-        let pending = self.request::<LoadSession>(acp::LoadSessionRequest::new(session.clone(), self.root.clone()));
-        let (mut state, at) = self.connection.wait("the answer to session/load", |it| is_answer(it, pending.id));
+        let pending = self.request::<LoadSession>(acp::LoadSessionRequest::new(
+            session.clone(),
+            self.root.clone(),
+        ));
+        let (mut state, at) = self
+            .connection
+            .wait("the answer to session/load", |it| is_answer(it, pending.id));
         outcome(state.unread.remove(at).unwrap())?;
         Ok(updates_before(&mut state.unread, at))
     }
@@ -80,7 +96,9 @@ impl Editor {
     /// The sessions of the project.
     #[track_caller]
     pub fn sessions(&self) -> Vec<acp::SessionInfo> {
-        self.ask::<ListSessions>(acp::ListSessionsRequest::new().cwd(self.root.clone())).unwrap().sessions
+        self.ask::<ListSessions>(acp::ListSessionsRequest::new().cwd(self.root.clone()))
+            .unwrap()
+            .sessions
     }
 
     pub fn prompt(&self, session: &acp::SessionId, text: &str) -> Pending<Prompt> {
@@ -93,17 +111,31 @@ impl Editor {
 
     #[track_caller]
     pub fn set_mode(&self, session: &acp::SessionId, mode: &str) {
-        self.ask::<SetMode>(acp::SetSessionModeRequest::new(session.clone(), mode.to_owned())).unwrap();
-        self.take("the update of the mode", |it| it["params"]["update"]["currentModeId"] == mode);
+        self.ask::<SetMode>(acp::SetSessionModeRequest::new(
+            session.clone(),
+            mode.to_owned(),
+        ))
+        .unwrap();
+        self.take("the update of the mode", |it| {
+            it["params"]["update"]["currentModeId"] == mode
+        });
     }
 
     /// Waits for the end of a prompt, and takes all updates that came before it.
     #[track_caller]
     pub fn end(&self, prompt: &Pending<Prompt>) -> Turn {
-        let (mut state, at) = self.connection.wait(&format!("the end of prompt {}", prompt.id), |it| is_answer(it, prompt.id));
+        let (mut state, at) = self
+            .connection
+            .wait(&format!("the end of prompt {}", prompt.id), |it| {
+                is_answer(it, prompt.id)
+            });
         let answer = outcome(state.unread.remove(at).unwrap());
         let updates = updates_before(&mut state.unread, at);
-        let end = answer.map(|it| serde_json::from_value::<acp::PromptResponse>(it).unwrap().stop_reason);
+        let end = answer.map(|it| {
+            serde_json::from_value::<acp::PromptResponse>(it)
+                .unwrap()
+                .stop_reason
+        });
         Turn { end, updates }
     }
 
@@ -119,7 +151,10 @@ impl Editor {
     #[track_caller]
     pub fn wait_for_text(&self, text: &str) {
         self.updates_until(text, |it| {
-            it["sessionUpdate"] == "agent_message_chunk" && it["content"]["text"].as_str().is_some_and(|it| it.contains(text))
+            it["sessionUpdate"] == "agent_message_chunk"
+                && it["content"]["text"]
+                    .as_str()
+                    .is_some_and(|it| it.contains(text))
         });
     }
 
@@ -131,14 +166,26 @@ impl Editor {
 
     /// Answers a question by an option's id.
     pub fn choose(&self, question: &Asking<RequestPermission>, option: &str) {
-        let offered = question.params.options.iter().map(|it| it.option_id.to_string());
-        assert!(offered.into_iter().any(|it| it == option), "{option} is not offered: {:?}", question.params);
-        self.raw_reply(&question.id, json!({"outcome": {"outcome": "selected", "optionId": option}}));
+        let offered = question
+            .params
+            .options
+            .iter()
+            .map(|it| it.option_id.to_string());
+        assert!(
+            offered.into_iter().any(|it| it == option),
+            "{option} is not offered: {:?}",
+            question.params
+        );
+        self.raw_reply(
+            &question.id,
+            json!({"outcome": {"outcome": "selected", "optionId": option}}),
+        );
     }
 
     /// Answers a question with no and a reason.
     pub fn deny(&self, question: &Asking<RequestPermission>, note: &str) {
-        let outcome = json!({"outcome": "selected", "optionId": "no", "_meta": {"undine": {"note": note}}});
+        let outcome =
+            json!({"outcome": "selected", "optionId": "no", "_meta": {"undine": {"note": note}}});
         self.raw_reply(&question.id, json!({"outcome": outcome}));
     }
 }
@@ -146,7 +193,9 @@ impl Editor {
 /// Takes the updates among the first messages.
 fn updates_before(unread: &mut VecDeque<Value>, end: usize) -> Vec<SessionUpdate> {
     let rest = unread.split_off(end);
-    let (updates, other) = unread.drain(..).partition(|it| it["method"] == "session/update");
+    let (updates, other) = unread
+        .drain(..)
+        .partition(|it| it["method"] == "session/update");
     *unread = other;
     unread.extend(rest);
     let updates: VecDeque<Value> = updates;
