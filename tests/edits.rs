@@ -521,3 +521,62 @@ fn an_editor_that_cannot_apply_edits_is_told_to_the_model_and_the_disk_stays() {
     assert!(stage.editor.edits().is_empty());
     assert_eq!(stage.workspace.read("a.txt"), "one\ntwo\nthree\n");
 }
+
+#[test]
+fn a_document_that_was_opened_by_another_name_of_the_file_is_that_file() {
+    let stage = Stage::with(Setup::agent(), FILES, AUTO);
+    std::os::unix::fs::symlink("a.txt", stage.workspace.path("link")).unwrap();
+    stage.editor.open("link");
+    stage.editor.type_over("link", "three", "drei");
+    let (_, prompt) = edit_two(&stage);
+    let result = stage.result(&prompt);
+    assert!(result.contains("not saved"), "{result}");
+    // What goes to the editor bears the name that the editor used.
+    assert_eq!(stage.editor.buffer("link").text, "one\n2\ndrei\n");
+    assert_eq!(stage.workspace.read("a.txt"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn a_document_that_the_editor_sent_damaged_is_not_edited_before_it_is_saved() {
+    let stage = opened();
+    let uri = format!("file://{}", stage.workspace.path("a.txt").display());
+    // Half of an astral character, as an editor sends it that splits one.
+    let change = format!(
+        r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{{"textDocument":{{"uri":"{uri}","version":2}},"contentChanges":[{{"range":{{"start":{{"line":2,"character":0}},"end":{{"line":2,"character":0}}}},"text":"\ud834"}}]}}}}"#
+    );
+    let frame = format!("Content-Length: {}\r\n\r\n{change}", change.len());
+    stage.editor.raw_bytes(frame.into_bytes());
+    let (_, prompt) = edit_two(&stage);
+    let result = stage.result(&prompt);
+    assert!(result.contains("damaged"), "{result}");
+    assert!(stage.editor.edits().is_empty());
+    assert_eq!(stage.workspace.read("a.txt"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn a_cancel_while_the_editor_holds_an_edit_ends_the_turn_and_what_the_editor_does_is_its_own() {
+    let stage = opened();
+    stage.editor.on_edit([OnEdit::Hold]);
+    let (session, prompt) = edit_two(&stage);
+    let held = stage.editor.expect_raw("workspace/applyEdit");
+    stage.editor.cancel(&session);
+    assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::Cancelled));
+    stage.editor.take_held(&held);
+    stage.editor.round_trip();
+    stage.editor.forget(|it| it["method"] == "$/cancelRequest");
+    // The next turn sees the text as it is.
+    let prompt = stage.editor.prompt(&session, "read");
+    let mut asked = stage.model.next();
+    asked.call("read_file", json!({"path": "a.txt"}));
+    asked.end();
+    assert_eq!(stage.result(&prompt), "one\n2\nthree\n");
+}
+
+#[test]
+fn an_edit_that_changes_nothing_is_told_to_the_model() {
+    let stage = opened();
+    let (_, prompt) = stage.call("edit_file", edit("a.txt", "two", "two"));
+    let result = stage.result(&prompt);
+    assert!(!result.contains("Changed"), "{result}");
+    assert!(stage.editor.edits().is_empty());
+}

@@ -12,4 +12,6 @@ mod lifecycle;
 mod process;
 mod prompts;
 mod pump;
+mod questions;
 mod resume;
+mod tasks;

@@ -325,3 +325,76 @@ fn the_key_is_read_from_the_named_variable_and_sent() {
     editor.end(&prompt);
     assert!(!editor.stderr().contains("sesame"), "a key is in the log");
 }
+
+#[test]
+fn two_calls_to_which_the_provider_gave_one_id_are_both_answered() {
+    let stage = Stage::new("//- /a.txt\nalpha\n//- /b.txt\nbeta\n");
+    let (_, prompt, mut asked) = stage.ask("go");
+    asked.call_with_id("same", "read_file", &["{\"path\": \"a.txt\"}"]);
+    asked.call_with_id("same", "read_file", &["{\"path\": \"b.txt\"}"]);
+    asked.end();
+    let mut asked = stage.model.next();
+    assert_eq!(asked.results(), ["alpha\n", "beta\n"]);
+    asked.say("ok");
+    asked.end();
+    assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::EndTurn));
+}
+
+#[test]
+fn a_turn_that_asks_the_model_too_often_is_stopped() {
+    let stage = Stage::with(
+        Setup::agent(),
+        "//- /a.txt\nalpha\n",
+        "[limits]\nturn_answers = 3\n",
+    );
+    let (session, prompt, mut asked) = stage.ask("go");
+    for n in 0..3 {
+        asked.call("read_file", json!({"path": "a.txt"}));
+        asked.end();
+        if n == 2 {
+            break;
+        }
+        asked = stage.model.next();
+    }
+    assert_eq!(
+        stage.editor.end(&prompt).end,
+        Ok(StopReason::MaxTurnRequests)
+    );
+    // The session goes on.
+    let prompt = stage.editor.prompt(&session, "again");
+    let mut asked = stage.model.next();
+    asked.say("ok");
+    asked.end();
+    assert_eq!(stage.editor.end(&prompt).text(), "ok");
+}
+
+#[test]
+fn of_too_many_waiting_prompts_the_oldest_is_dropped_and_told_so() {
+    let stage = Stage::with(Setup::agent(), "", "[limits]\nqueued_prompts = 2\n");
+    let (session, first, mut asked) = stage.ask("0");
+    let waiting: Vec<_> = (1..=3)
+        .map(|it| stage.editor.prompt(&session, &it.to_string()))
+        .collect();
+    let error = stage.editor.end(&waiting[0]).end.unwrap_err();
+    assert!(error.message.contains("2 prompts"), "{error:?}");
+    asked.say("x");
+    asked.end();
+    stage.editor.end(&first);
+    let mut asked = stage.model.next();
+    assert_eq!(asked.last_prompt(), "2\n3");
+    asked.say("y");
+    asked.end();
+    assert_eq!(stage.editor.end(&waiting[1]).end, Ok(StopReason::EndTurn));
+    assert_eq!(stage.editor.end(&waiting[2]).end, Ok(StopReason::EndTurn));
+}
+
+#[test]
+fn a_model_that_says_nothing_for_too_long_is_given_up() {
+    let stage = Stage::with(Setup::agent(), "", "[limits]\nmodel_quiet_secs = 1\n");
+    let (_, prompt, mut asked) = stage.ask("hello");
+    asked.say("well");
+    let turn = stage.editor.end(&prompt);
+    assert_eq!(turn.text(), "well");
+    assert!(!turn.end.unwrap_err().message.is_empty());
+    asked.wait_until_hung_up();
+}

@@ -341,6 +341,11 @@ impl Editor {
         self.ignored.push(method);
     }
 
+    /// The contrary of [`ignore`](Self::ignore).
+    pub fn keep(&mut self, method: &str) {
+        self.ignored.retain(|it| *it != method);
+    }
+
     // Documents.
 
     fn uri(&self, path: &str) -> String {
