@@ -418,10 +418,6 @@ impl Editor {
 
     // The end.
 
-    pub fn process_id(&self) -> u32 {
-        self.server.id()
-    }
-
     /// Kills the server without a warning.
     pub fn kill(&mut self) {
         self.server.kill().unwrap();

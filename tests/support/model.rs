@@ -85,7 +85,7 @@ impl Drop for Model {
 
 /// Reads one request and hands it over with its connection.
 fn serve(stream: io::Result<TcpStream>, sender: &Sender<Result<Asked, String>>) {
-    let read = stream.and_then(|it| read_request(it));
+    let read = stream.and_then(read_request);
     let asked = match read {
         Ok(Some(asked)) => match check(&asked.body) {
             Ok(()) => Ok(asked),

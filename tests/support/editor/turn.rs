@@ -176,10 +176,9 @@ impl Editor {
             "{option} is not offered: {:?}",
             question.params
         );
-        self.raw_reply(
-            &question.id,
-            json!({"outcome": {"outcome": "selected", "optionId": option}}),
-        );
+        let selected = acp::SelectedPermissionOutcome::new(option.to_owned());
+        let outcome = acp::RequestPermissionOutcome::Selected(selected);
+        self.reply(question, &acp::RequestPermissionResponse::new(outcome));
     }
 
     /// Answers a question with no and a reason.
