@@ -184,6 +184,7 @@ impl Host {
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
+            Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
                     // The receiver ends the process; if it is gone, the process is ending.

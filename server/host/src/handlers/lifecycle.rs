@@ -185,8 +185,11 @@ fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
             None,
         ),
         Err(error) => {
+            let line = error
+                .span()
+                .map_or(1, |it| text[..it.start].matches('\n').count() + 1);
             let text = format!(
-                "{} is not valid TOML ({}); it is skipped until it is mended.",
+                "{} is not valid TOML (line {line}: {}); it is skipped until it is mended.",
                 path.display(),
                 error.message()
             );
