@@ -56,16 +56,37 @@ function request_methods.call(request, id, name, arguments)
   request.n_calls = request.n_calls + 1
 end
 
---- Ends the answer.
-function request_methods.finish(request)
-  delta(request, vim.empty_dict(), request.n_calls > 0 and "tool_calls" or "stop")
-  event(request, "[DONE]")
+---@param last string
+local function hang_up(request, last)
   if not request.is_gone then
     request.is_gone = true
-    request.socket:write("0\r\n\r\n", function()
-      request.socket:close()
+    request.socket:write(last, function()
+      if not request.socket:is_closing() then
+        request.socket:close()
+      end
     end)
   end
+end
+
+--- Ends the answer, for a reason of the wire if the usual ones do not fit.
+---@param reason? string
+function request_methods.finish(request, reason)
+  delta(request, vim.empty_dict(), reason or (request.n_calls > 0 and "tool_calls" or "stop"))
+  event(request, "[DONE]")
+  hang_up(request, "0\r\n\r\n")
+end
+
+--- Answers with an error instead.
+function request_methods.fail(request, status, message)
+  local body = vim.json.encode({ error = { message = message } })
+  hang_up(
+    request,
+    ("HTTP/1.1 %d Error\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"):format(
+      status,
+      #body,
+      body
+    )
+  )
 end
 
 local function text_of(content)
