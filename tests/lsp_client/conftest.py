@@ -7,7 +7,6 @@ import pytest
 import pytest_asyncio
 from check_messages import check
 from editor import Editor, initialize, start
-from lsprotocol import types
 from pytest_lsp import LspSpecificationWarning
 from scripted_model import ScriptedModel
 
@@ -62,9 +61,3 @@ async def editor(request: pytest.FixtureRequest, tmp_path: Path, model: Scripted
     # pytest-lsp warns when the server uses what the client said it cannot do.
     assert [str(it.message) for it in recwarn if issubclass(it.category, LspSpecificationWarning)] == []
     assert exit_code == 0, "after shutdown, exit ends the server with 0"
-
-
-@pytest.fixture
-def everywhere() -> types.Range:
-    """All six lines of src/main.rs."""
-    return types.Range(types.Position(0, 0), types.Position(6, 0))

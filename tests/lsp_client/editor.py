@@ -75,6 +75,11 @@ class Editor:
         buffer.version += 1
         self._tell(uri, [types.TextDocumentContentChangePartial(range=at, text=text)])
 
+    def close(self, uri: str) -> None:
+        """Closes the buffer; what was not saved is gone."""
+        del self.buffers[uri]
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
     async def actions(self, uri: str, at: types.Range, diagnostics: list[types.Diagnostic] = []) -> list[types.CodeAction | types.Command]:
         params = types.CodeActionParams(types.TextDocumentIdentifier(uri), at, types.CodeActionContext(diagnostics=diagnostics))
         return list(await self.within(self.client.text_document_code_action_async(params)) or [])

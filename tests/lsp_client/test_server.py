@@ -99,6 +99,32 @@ async def test_the_model_reads_what_is_in_the_buffer(editor: Editor, model: Scri
     await ended(editor)
 
 
+async def test_a_closed_file_is_read_from_disk(editor: Editor, model: ScriptedModel):
+    (editor.folder / "notes.txt").write_text("on disk\n")
+    model.will(calls("read_file", {"path": "notes.txt"}))
+    model.will(says("I see."))
+    editor.close(editor.open("notes.txt", text="never saved\n", language="text"))
+    await editor.execute(await editor.command(editor.open("src/main.rs"), GREET, EXPLAIN))
+    [result] = tool_results(await in_thread(model.request, 1))
+    assert ("on disk" in result, "never saved" in result) == (True, False)
+    await ended(editor)
+
+
+async def test_cancelling_the_progress_ends_the_turn(editor: Editor, model: ScriptedModel):
+    gate = Gate()
+    model.will(says("Thinking."), gate, says(" Too late."))
+    uri = editor.open("src/main.rs")
+    command = asyncio.ensure_future(editor.execute(await editor.command(uri, GREET, EXPLAIN)))
+    await in_thread(gate.reached.wait, 60)
+    await editor.until(lambda: any(editor.progress()), "progress of the turn")
+    [(token, [begin, *_])] = [it for it in editor.client.progress_reports.items() if it[1]]
+    assert begin.cancellable is True
+    editor.client.protocol.notify(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, types.WorkDoneProgressCancelParams(token))
+    # The gate stays shut, so nothing but the cancel can end the turn.
+    await ended(editor)
+    command.add_done_callback(lambda it: it.exception())
+
+
 EDIT = calls("edit_file", {"path": "src/main.rs", "target_content": "// Grüße 🙂", "replacement_content": "// Grüße 🙂🙂 und Küsse"})
 
 

@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::client::Client;
+use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
 use crate::lsp::{self, Limits, Out};
@@ -50,6 +51,17 @@ struct Arguments {
 enum Command {
     /// Serves an editor over stdio. The default when stdin is not a terminal.
     Lsp,
+    /// Shows the agent at work on a sample project: no key, no network, no editor needed.
+    ///
+    /// The configured model answers, or the one that `--model` names; without one a built-in script does.
+    Demo {
+        /// Answers every question with yes.
+        #[arg(long, short)]
+        yes: bool,
+        /// Leaves the sample project where it was made.
+        #[arg(long)]
+        keep: bool,
+    },
 }
 
 /// Runs the program.
@@ -64,6 +76,11 @@ pub fn main() -> ExitCode {
     };
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
+        Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
+            model: arguments.model,
+            yes,
+            keep,
+        }),
         None if !std::io::stdin().is_terminal() => serve(flags),
         None => {
             use clap::CommandFactory;
@@ -221,7 +238,8 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
     };
     let code = tokio::select! {
         code = lsp::serve(service, front, out.clone(), pump) => code.context("reading stdin")?,
-        _ = parent_gone => 1,
+        // Not the sender's end: the loop ends with the reader, whose code counts.
+        Ok(()) = parent_gone => 1,
     };
     let grace = Duration::from_millis(limits.exit_ms);
     // Launchers end what is left even if this takes too long.

@@ -207,11 +207,11 @@ impl Session {
     fn options(&self, accesses: &[Access]) -> Vec<ApprovalOption> {
         let mut options = vec![ApprovalOption {
             id: OptionId::Once,
-            label: "Yes".to_owned(),
+            label: "Allow once".to_owned(),
             rule: None,
         }];
         if let Some(rule) = policy::session_rule(self.mode, &self.rules, accesses) {
-            let label = "Yes, and don't ask again in this session".to_owned();
+            let label = "Allow for this session".to_owned();
             options.push(ApprovalOption {
                 id: OptionId::Session,
                 label,

@@ -71,7 +71,7 @@ pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: 
     };
     let hunks = text::hunks(old.as_deref().unwrap_or_default(), &new);
     let shown = text::shown_hash(&file.real, operation, &hunks);
-    Plan::new(title.clone(), ToolKind::Edit)
+    Plan::build(title.clone(), ToolKind::Edit)
         .writes(&file)
         .preview(Preview::Diff {
             path: file.real.clone(),
