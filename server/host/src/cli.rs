@@ -209,7 +209,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         .limits;
     let host = Host {
         out: out.clone(),
-        inbox,
+        inbox: inbox.clone(),
         runtime: runtime.clone(),
         folders: Folders::from_environment(),
         client: Client::default(),
@@ -242,6 +242,15 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         Ok(()) = parent_gone => 1,
     };
     let grace = Duration::from_millis(limits.exit_ms);
+    // Before the commands end: a result that still comes in would have its model asked again.
+    let (done, told) = oneshot::channel();
+    let ending = async {
+        if inbox.send(Event::Ending(done)).await.is_ok() {
+            // A loop that is gone begins nothing new either.
+            let _ = told.await;
+        }
+    };
+    let _ = tokio::time::timeout(grace, ending).await;
     // Launchers end what is left even if this takes too long.
     let _ = tokio::time::timeout(grace, children.stop_all()).await;
     out.flush(grace);

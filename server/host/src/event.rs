@@ -23,6 +23,8 @@ pub enum Event {
     Editor(Ask),
     /// The process that started us is gone.
     ParentGone,
+    /// The editor is gone, or has told us to end: nothing new may begin. Answered when that holds.
+    Ending(oneshot::Sender<()>),
 }
 
 /// What a task asks of the editor. Each is answered exactly once, or its sender is dropped when the

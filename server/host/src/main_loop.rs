@@ -190,6 +190,11 @@ impl Host {
                     let _ = ended.send(());
                 }
             }
+            Event::Ending(done) => {
+                self.cancel_all();
+                // Who ends the process may not have waited.
+                let _ = done.send(());
+            }
         }
     }
 
