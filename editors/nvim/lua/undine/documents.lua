@@ -29,30 +29,6 @@ local function close_undo_step(buf)
   end
 end
 
---- Whether the text ends with a line break after these edits. Neovim keeps that break in the option 'endofline' and not
---- in a line, so that its own code for edits never adds or takes one away.
----@param buf integer
----@param edits lsp.TextEdit[]
----@param encoding string
----@return boolean
-local function ends_with_break(buf, edits, encoding)
-  local has_break = vim.bo[buf].endofline
-  local n_lines = vim.api.nvim_buf_line_count(buf)
-  local last = vim.api.nvim_buf_get_lines(buf, -2, -1, true)[1]
-  local row = has_break and n_lines or n_lines - 1
-  local column = has_break and 0 or vim.str_utfindex(last, encoding)
-  for _, edit in ipairs(edits) do
-    local from, to = edit.range.start, edit.range["end"]
-    if to.line > row or (to.line == row and to.character >= column) then
-      if edit.newText ~= "" then
-        return edit.newText:sub(-1) == "\n"
-      end
-      return from.character == 0 and from.line > 0
-    end
-  end
-  return has_break
-end
-
 --- Gives the server the buffer's whole text again: a changed 'endofline' is no change of a line, so that Neovim would
 --- not tell it.
 ---@param buf integer
@@ -65,21 +41,6 @@ local function send_whole(buf)
   end
 end
 
----@param buf integer
----@param has_break boolean
-local function set_break(buf, has_break)
-  if vim.bo[buf].endofline == has_break then
-    return
-  end
-  local last = vim.api.nvim_buf_get_lines(buf, -2, -1, true)[1]
-  if has_break and last == "" and vim.api.nvim_buf_line_count(buf) > 1 then
-    -- The break came in as an empty last line.
-    vim.api.nvim_buf_set_lines(buf, -2, -1, true, {})
-  end
-  vim.bo[buf].endofline = has_break
-  send_whole(buf)
-end
-
 --- After a write of the person's: with 'fixendofline' the file has a final line break now, and so has the buffer.
 ---@param buf integer
 function M.written(buf)
@@ -90,8 +51,50 @@ function M.written(buf)
   end
 end
 
+---@param edit lsp.WorkspaceEdit
+---@return { uri: string, version?: integer, edits: lsp.TextEdit[] }[]? documents nil when it is more than text edits
+local function documents_of(edit)
+  local documents = {}
+  for _, change in ipairs(edit.documentChanges or {}) do
+    if not change.textDocument then
+      return nil
+    end
+    local version = change.textDocument.version
+    table.insert(documents, {
+      uri = change.textDocument.uri,
+      version = version ~= vim.NIL and version or nil,
+      edits = change.edits,
+    })
+  end
+  for uri, edits in pairs(edit.changes or {}) do
+    table.insert(documents, { uri = uri, edits = edits })
+  end
+  return documents
+end
+
+--- Why an edit must not be made in this buffer.
+---@param buf integer
+---@param document { uri: string, version?: integer }
+---@return string?
+local function refusal(buf, document)
+  local version = vim.lsp.util.buf_versions[buf]
+  if document.version and document.version ~= version then
+    return ("%s is at version %d, the edit is for %d"):format(
+      document.uri,
+      version,
+      document.version
+    )
+  end
+  if not vim.bo[buf].modifiable then
+    return "the buffer is not modifiable"
+  end
+  if vim.bo[buf].fileformat ~= "mac" then
+    return require("undine.edits").problem(vim.api.nvim_buf_get_lines(buf, 0, -1, true))
+  end
+end
+
 --- Answers `workspace/applyEdit`. Neovim's own handler says `applied: true` of an edit it has skipped for its
---- version; this one compares the versions first and says so.
+--- version; this one compares the versions first and says so. All or nothing.
 ---@param params lsp.ApplyWorkspaceEditParams
 ---@param client_id integer
 ---@return lsp.ApplyWorkspaceEditResult
@@ -101,46 +104,34 @@ function M.apply(params, client_id)
     return { applied = false, failureReason = "the client has ended" }
   end
 
-  local touched = {} ---@type integer[]
-  local breaks = {} ---@type table<integer, boolean>
-  ---@param buf integer
-  ---@param edits lsp.TextEdit[]
-  local function touch(buf, edits)
-    table.insert(touched, buf)
-    breaks[buf] = ends_with_break(buf, edits, client.offset_encoding)
-  end
-  for _, change in ipairs(params.edit.documentChanges or {}) do
-    local document = change.textDocument
-    local buf = document and loaded(document.uri)
-    if buf then
-      local version = vim.lsp.util.buf_versions[buf]
-      if document.version and document.version ~= vim.NIL and document.version ~= version then
-        return {
-          applied = false,
-          failureReason = ("%s is at version %d, the edit is for %d"):format(
-            document.uri,
-            version,
-            document.version
-          ),
-        }
-      end
-      touch(buf, change.edits)
+  local documents = documents_of(params.edit)
+  local bufs = {} ---@type integer[]
+  for at, document in ipairs(documents or {}) do
+    local buf = loaded(document.uri)
+    local reason = buf and refusal(buf, document)
+    if reason then
+      return { applied = false, failureReason = reason }
     end
-  end
-  for uri, edits in pairs(params.edit.changes or {}) do
-    local buf = loaded(uri)
-    if buf then
-      touch(buf, edits)
-    end
+    bufs[at] = buf
   end
 
-  vim.iter(touched):each(close_undo_step)
-  local ok, problem = pcall(vim.lsp.util.apply_workspace_edit, params.edit, client.offset_encoding)
-  if ok then
-    for buf, has_break in pairs(breaks) do
-      set_break(buf, has_break)
+  vim.iter(pairs(bufs)):each(function(_, buf)
+    close_undo_step(buf)
+  end)
+  local ok, problem = pcall(function()
+    if not documents or vim.tbl_count(bufs) < #documents then
+      vim.lsp.util.apply_workspace_edit(params.edit, client.offset_encoding)
+      return
     end
-  end
+    for at, document in ipairs(documents) do
+      local has_break =
+        require("undine.edits").put(bufs[at], document.edits, client.offset_encoding)
+      if vim.bo[bufs[at]].endofline ~= has_break then
+        vim.bo[bufs[at]].endofline = has_break
+        send_whole(bufs[at])
+      end
+    end
+  end)
   return { applied = ok, failureReason = not ok and tostring(problem) or nil }
 end
 
