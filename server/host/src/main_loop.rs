@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 /// The owner of everything that lasts.
 pub struct Host {
@@ -68,25 +69,29 @@ pub enum TaskKey {
     Call(SessionKey, CallId),
 }
 
-/// Runs until both inboxes are closed.
+/// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
+/// log says how it ended and no model is asked any more.
 pub async fn run(
     mut host: Host,
     mut front: mpsc::Receiver<FrontEvent>,
     mut events: mpsc::Receiver<Event>,
+    ending: CancellationToken,
 ) {
     loop {
-        // Fair between the two: neither a typing person nor a fast model may starve the other.
+        // Fair between the two inboxes: neither a typing person nor a fast model may starve the other.
         tokio::select! {
             event = front.recv() => match event {
                 Some(event) => host.guarded(|it| it.front(event)),
-                None => return,
+                None => break,
             },
             event = events.recv() => match event {
                 Some(event) => host.guarded(|it| it.event(event)),
-                None => return,
+                None => break,
             },
+            () = ending.cancelled() => break,
         }
     }
+    host.guarded(Host::cancel_all);
 }
 
 impl Host {

@@ -72,11 +72,16 @@ impl Host {
     }
 
     pub(crate) fn shutdown(&mut self, reply: Reply) {
+        self.cancel_all();
+        reply.send_value(Ok(Value::Null));
+    }
+
+    /// Ends every turn.
+    pub(crate) fn cancel_all(&mut self) {
         let sessions: Vec<_> = self.sessions.keys().cloned().collect();
         for session in sessions {
             self.step(&session, engine::session::Input::Cancel);
         }
-        reply.send_value(Ok(Value::Null));
     }
 
     /// The configuration for a project.
