@@ -218,6 +218,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
             flags: Some(flags),
             ..Layers::default()
         },
+        limits: limits.clone(),
         roots: Vec::new(),
         documents: Documents::default(),
         text_waiters: Vec::new(),

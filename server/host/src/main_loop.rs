@@ -15,6 +15,7 @@ use crate::store::Folders;
 use crate::tasks::Tasks;
 use engine::config::Layer;
 use engine::session::Input;
+use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
 use protocol::session::{CallId, StreamId};
 use std::collections::{HashMap, VecDeque};
@@ -35,6 +36,8 @@ pub struct Host {
     /// Layers of configuration that are the same for every session, weakest first, the project's
     /// aside.
     pub(crate) layers: Layers,
+    /// Limits that hold for the editor as a whole.
+    pub(crate) limits: Limits,
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) documents: Documents,
     /// Tasks that wait for a text.

@@ -37,6 +37,7 @@ impl Host {
             read_layer(&self.folders.config.join("config.toml"), Origin::UserFile);
         self.layers.user = layer;
         self.said.extend(problem);
+        self.limits = self.resolve(None).config.limits;
         reply.send_value(Ok(self.initialize_result()));
     }
 
@@ -130,6 +131,7 @@ impl Host {
             value,
             trusted: self.client.trusted_settings,
         });
+        self.limits = self.resolve(None).config.limits;
         let keys: Vec<_> = self.sessions.keys().cloned().collect();
         for key in keys {
             self.configure(&key);

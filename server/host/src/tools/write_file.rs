@@ -79,7 +79,7 @@ pub(super) fn refuse(verb: &str, file: &FilePath, why: String) -> Result<Plan, S
         Place::Project => Err(why),
         Place::Protected | Place::External => {
             let title = format!("{verb} {}", file.shown);
-            let plan = Plan::new(title, ToolKind::Edit).reads(file).writes(file);
+            let plan = Plan::build(title, ToolKind::Edit).reads(file).writes(file);
             Ok(plan.then(async move |_| Err(why)))
         }
     }

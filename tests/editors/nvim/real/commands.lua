@@ -54,7 +54,7 @@ return {
     scene:reads("Stopped.")
     scene:rests()
     scene:prompt("And now?")
-    T.eq(scene.model:answer("It was cancelled."):result("c1"), "Cancelled by the person before it finished.")
+    T.eq(scene.model:answer("It was cancelled."):result("c1"), "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on.")
     scene:rests()
   end,
 }
