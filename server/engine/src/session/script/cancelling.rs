@@ -79,7 +79,7 @@ fn cancel_while_a_call_is_planned() {
             (nothing)
 
             stop-call 0
-            append result 0 cancelled "Cancelled by the person before it finished."
+            append result 0 cancelled "Cancelled by the person before it ran; nothing was done."
             show call 0 cancelled
             append ended t0 cancelled
             answer p0 cancelled
@@ -87,7 +87,7 @@ fn cancel_while_a_call_is_planned() {
             (nothing)
 
             append user t1 "two"
-            ask-model #1: user "one" | assistant call c0 read_file {"path":"a"} | results c0 error "Cancelled by the person before it finished." | user "two"
+            ask-model #1: user "one" | assistant call c0 read_file {"path":"a"} | results c0 error "Cancelled by the person before it ran; nothing was done." | user "two"
         "#]],
     );
 }
@@ -118,7 +118,7 @@ fn cancel_while_a_question_is_open() {
             ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
 
             stop-asking 0
-            append result 0 cancelled "Cancelled by the person before it finished."
+            append result 0 cancelled "Cancelled by the person before it ran; nothing was done."
             show call 0 cancelled
             append ended t0 cancelled
             answer p0 cancelled
@@ -163,7 +163,7 @@ fn cancel_while_a_call_runs() {
             show call 0 "cc a.c"
 
             stop-call 0
-            append result 0 cancelled "Cancelled by the person before it finished."
+            append result 0 cancelled "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on."
             show call 0 cancelled
             append ended t0 cancelled
             answer p0 cancelled
@@ -171,7 +171,7 @@ fn cancel_while_a_call_runs() {
             (nothing, 2 times)
 
             append user t1 "two"
-            ask-model #1: user "one" | assistant call c0 run_command {"command":"make"} | results c0 error "Cancelled by the person before it finished." | user "two"
+            ask-model #1: user "one" | assistant call c0 run_command {"command":"make"} | results c0 error "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on." | user "two"
         "#]],
     );
 }
@@ -236,13 +236,13 @@ fn cancel_in_all_stages_at_once() {
             stop-model #0
             append assistant a0 "Next I" cut
             stop-call 0
-            append result 0 cancelled "Cancelled by the person before it finished."
+            append result 0 cancelled "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on."
             show call 0 cancelled
             stop-asking 1
-            append result 1 cancelled "Cancelled by the person before it finished."
+            append result 1 cancelled "Cancelled by the person before it ran; nothing was done."
             show call 1 cancelled
             stop-call 2
-            append result 2 cancelled "Cancelled by the person before it finished."
+            append result 2 cancelled "Cancelled by the person before it ran; nothing was done."
             show call 2 cancelled
             append ended t0 cancelled
             answer p0 cancelled
@@ -307,7 +307,7 @@ fn cancel_while_an_edit_is_planned_anew() {
 
             stop-model #0
             stop-call 0
-            append result 0 cancelled "Cancelled by the person before it finished."
+            append result 0 cancelled "Cancelled by the person before it ran; nothing was done."
             show call 0 cancelled
             append ended t0 cancelled
             answer p0 cancelled

@@ -76,10 +76,10 @@ fn a_failing_provider_leaves_its_text_as_cut_and_its_calls_closed() {
 
             append assistant a0 "Now I " cut
             stop-call 1
-            append result 1 cancelled "Cancelled by the person before it finished."
+            append result 1 cancelled "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on."
             show call 1 cancelled
             stop-call 2
-            append result 2 cancelled "Cancelled by the person before it finished."
+            append result 2 cancelled "Cancelled by the person before it ran; nothing was done."
             show call 2 cancelled
             append ended t0 failed "The stream ended before the answer did."
             answer p0 failed "The stream ended before the answer did."
@@ -87,7 +87,7 @@ fn a_failing_provider_leaves_its_text_as_cut_and_its_calls_closed() {
             (nothing, 2 times)
 
             append user t1 "go on"
-            ask-model #1: user "build" | assistant "Now I " call c0 read_file {"path":"a"} call c1 run_command {"command":"make"} call c2 write_file {"path":"b"} | results c0 "text of a", c1 error "Cancelled by the person before it finished.", c2 error "Cancelled by the person before it finished." | user "go on"
+            ask-model #1: user "build" | assistant "Now I " call c0 read_file {"path":"a"} call c1 run_command {"command":"make"} call c2 write_file {"path":"b"} | results c0 "text of a", c1 error "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on.", c2 error "Cancelled by the person before it ran; nothing was done." | user "go on"
         "#]],
     );
 }
@@ -115,7 +115,7 @@ fn a_failing_provider_withdraws_its_open_questions() {
             ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
 
             stop-asking 0
-            append result 0 cancelled "Cancelled by the person before it finished."
+            append result 0 cancelled "Cancelled by the person before it ran; nothing was done."
             show call 0 cancelled
             append ended t0 failed "The stream ended before the answer did."
             answer p0 failed "The stream ended before the answer did."

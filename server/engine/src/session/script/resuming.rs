@@ -505,7 +505,7 @@ fn a_loaded_session_shows_what_was_said_and_done() {
 
             stop-model #1
             stop-call 2
-            append result 2 cancelled "Cancelled by the person before it finished."
+            append result 2 cancelled "Cancelled by the person before it ran; nothing was done."
             show call 2 cancelled
             append ended t0 cancelled
             answer p0 cancelled
