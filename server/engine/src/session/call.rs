@@ -79,8 +79,14 @@ pub(super) struct Call {
 #[derive(Debug)]
 enum Stage {
     Planning,
-    Asking(Planned),
-    Running { shown: String },
+    /// The options are those that the person was offered; the mode may change meanwhile.
+    Asking {
+        plan: Planned,
+        options: Vec<ApprovalOption>,
+    },
+    Running {
+        shown: String,
+    },
 }
 
 impl Session {
@@ -189,15 +195,16 @@ impl Session {
     }
 
     fn ask_person(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
+        let options = self.options(&plan.accesses);
         let question = Box::new(Question {
             title: plan.title.clone(),
             kind: plan.kind,
             accesses: plan.accesses.clone(),
             preview: plan.preview.clone(),
-            options: self.options(&plan.accesses),
+            options: options.clone(),
         });
         if let Some(call) = self.call_mut(id) {
-            call.stage = Stage::Asking(plan);
+            call.stage = Stage::Asking { plan, options };
         }
         out.push(Effect::Show(status(id, CallStatus::Waiting)));
         out.push(Effect::AskPerson { call: id, question });
@@ -228,20 +235,16 @@ impl Session {
 
     pub(super) fn decided(&mut self, id: CallId, decision: Decision, out: &mut Vec<Effect>) {
         let Some(Call {
-            stage: Stage::Asking(plan),
+            stage: Stage::Asking { plan, options },
             ..
         }) = self.call_mut(id)
         else {
             return;
         };
-        let (shown, accesses) = (plan.shown.clone(), plan.accesses.clone());
+        let shown = plan.shown.clone();
         // An option that was not offered is a no.
-        let offered = self
-            .options(&accesses)
-            .into_iter()
-            .find(|it| it.id == decision.option);
-        let (option, rule) = match offered {
-            Some(it) => (it.id, it.rule),
+        let (option, rule) = match options.iter().find(|it| it.id == decision.option) {
+            Some(it) => (it.id, it.rule.clone()),
             None => (OptionId::No, None),
         };
         out.push(Effect::Append(Record::Decision {
@@ -275,12 +278,12 @@ impl Session {
             .calls
             .iter()
             .filter_map(|(id, call)| match &call.stage {
-                Stage::Asking(plan)
+                Stage::Asking { plan, .. }
                     if policy::decide(self.mode, &self.rules, &plan.accesses) == Verdict::Allow =>
                 {
                     Some((*id, plan.shown.clone()))
                 }
-                Stage::Asking(_) | Stage::Planning | Stage::Running { .. } => None,
+                Stage::Asking { .. } | Stage::Planning | Stage::Running { .. } => None,
             })
             .collect();
         for (id, shown) in covered {
@@ -382,7 +385,7 @@ impl Session {
                 continue;
             };
             let (stop, text) = match call.stage {
-                Stage::Asking(_) => (Effect::StopAsking(id), CANCELLED),
+                Stage::Asking { .. } => (Effect::StopAsking(id), CANCELLED),
                 Stage::Planning => (Effect::StopCall(id), CANCELLED),
                 // An edit that the editor has in hand, or half a command: nobody can say.
                 Stage::Running { .. } => (Effect::StopCall(id), CUT_OFF),

@@ -319,3 +319,40 @@ fn a_question_stays_open_though_the_mode_has_been_loosened_since() {
         "#]],
     );
 }
+
+/// The options were made anew when the answer came, for the mode of that moment, so that a yes for
+/// the session counted as a no.
+#[test]
+fn an_option_that_was_offered_stands_though_the_mode_has_changed_since() {
+    check(
+        r#"
+> prompt "build"
+> model call run_command {"command":"make"}
+> model end tool_calls
+> planned run "make"
+> mode full_access
+> decided session
+"#,
+        expect![[r#"
+            append user t0 "build"
+            ask-model #0: user "build"
+
+            append call 0 a0 c0 run_command {"command":"make"}
+            show call 0 run_command {"command":"make"}
+            plan-call 0 run_command {"command":"make"}
+
+            (nothing)
+
+            show call 0 "Run make" command "make" in /p
+            show call 0 waiting
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+
+            append mode full_access
+            show mode full_access
+
+            append decision 0 session from now on run "make" in /p
+            show call 0 running
+            run-call 0
+        "#]],
+    );
+}
