@@ -33,19 +33,27 @@ pub(super) struct Turn {
     pub calls: Calls,
 }
 
-/// A prompt that waits.
+/// A prompt that no turn has taken yet.
 #[derive(Debug)]
 pub(super) struct Queued {
     pub prompt: PromptId,
     pub text: String,
+    /// Whether it came while a turn ran. It is shown when it is taken, so that it has its place.
+    pub waited: bool,
 }
 
 impl Session {
     pub(super) fn prompt(&mut self, prompt: PromptId, text: String, out: &mut Vec<Effect>) {
-        if self.turn.is_none() {
-            return self.begin(vec![Queued { prompt, text }], out);
+        let waited = self.turn.is_some();
+        let sent = Queued {
+            prompt,
+            text,
+            waited,
+        };
+        if !waited {
+            return self.begin(vec![sent], out);
         }
-        self.queue.push_back(Queued { prompt, text });
+        self.queue.push_back(sent);
         if self.queue.len() > self.settings.queued_prompts
             && let Some(oldest) = self.queue.pop_front()
         {
@@ -81,12 +89,20 @@ impl Session {
     /// Makes prompts part of the running turn.
     fn take_in(&mut self, prompts: impl IntoIterator<Item = Queued>, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        for Queued { prompt, text } in prompts {
+        for Queued {
+            prompt,
+            text,
+            waited,
+        } in prompts
+        {
             turn.prompts.push(prompt);
             out.push(Effect::Append(Record::User {
                 turn: turn.id,
                 text: text.clone(),
             }));
+            if waited {
+                out.push(Effect::Show(Update::User(text.clone())));
+            }
             self.history.push(Entry::User(text));
         }
     }
@@ -219,9 +235,6 @@ impl Session {
             );
         }
         let queued: Vec<Queued> = self.queue.drain(..).collect();
-        for it in &queued {
-            out.push(Effect::Show(Update::User(it.text.clone())));
-        }
         self.take_in(queued, out);
         self.ask_model(out);
     }

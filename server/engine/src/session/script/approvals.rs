@@ -232,8 +232,8 @@ fn r_216_the_model_is_not_asked_while_a_question_is_open() {
 
             append result 1 ok "built" 7 ms
             show call 1 ok "built" 7 ms
-            show user "by the way"
             append user t0 "by the way"
+            show user "by the way"
             ask-model #1: user "look and build" | assistant call c0 read_file {"path":"a"} call c1 run_command {"command":"make"} | results c0 "text of a", c1 "built" | user "by the way"
         "#]],
     );

@@ -47,10 +47,10 @@ fn a_waiting_prompt_steers_at_the_tool_boundary() {
 
             append result 1 ok "text of b" 7 ms
             show call 1 ok "text of b" 7 ms
-            show user "only at a"
-            show user "and be quick"
             append user t0 "only at a"
+            show user "only at a"
             append user t0 "and be quick"
+            show user "and be quick"
             ask-model #1: user "look at both" | assistant call c0 read_file {"path":"a"} call c1 read_file {"path":"b"} | results c0 "text of a", c1 "text of b" | user "only at a" + "and be quick"
 
             show text "Done."
@@ -86,7 +86,9 @@ fn at_the_end_of_a_turn_what_waits_starts_its_own() {
             append ended t0 done
             answer p0 ended EndTurn
             append user t1 "two"
+            show user "two"
             append user t1 "three"
+            show user "three"
             ask-model #1: user "one" | assistant "First." | user "two" + "three"
 
             show text "Second and third."
@@ -115,6 +117,7 @@ fn a_failed_turn_is_followed_by_what_waits() {
             append ended t0 failed "overloaded"
             answer p0 failed "overloaded"
             append user t1 "two"
+            show user "two"
             ask-model #1: user "one" + "two"
         "#]],
     );
@@ -146,6 +149,7 @@ fn a_turn_with_too_many_answers_is_followed_by_what_waits() {
             append ended t0 failed "the model was asked 1 times in one turn"
             answer p0 stopped after 1 answers
             append user t1 "two"
+            show user "two"
             ask-model #1: user "one" | assistant call c0 read_file {"path":"a"} | results c0 error "no" | user "two"
         "#]],
     );
@@ -173,7 +177,9 @@ fn of_too_many_waiting_prompts_the_oldest_is_dropped() {
             append ended t0 done
             answer p0 ended EndTurn
             append user t1 "three"
+            show user "three"
             append user t1 "four"
+            show user "four"
             ask-model #1: user "one" + "three" + "four"
         "#]],
     );
@@ -224,6 +230,7 @@ fn a_withdrawn_prompt_that_waits_is_never_sent() {
             append ended t0 done
             answer p0 ended EndTurn
             append user t1 "three"
+            show user "three"
             ask-model #1: user "one" + "three"
         "#]],
     );
@@ -252,6 +259,7 @@ fn withdrawing_the_running_prompt_ends_its_turn_and_starts_what_waits() {
             append ended t0 cancelled
             answer p0 withdrawn
             append user t1 "two"
+            show user "two"
             ask-model #1: user "one" | assistant "I beg" | user "two"
 
             (nothing)
@@ -282,8 +290,8 @@ fn withdrawing_a_prompt_that_steered_ends_the_turn_for_all_of_its_prompts() {
 
             append result 0 error "no"
             show call 0 error "no"
-            show user "two"
             append user t0 "two"
+            show user "two"
             ask-model #1: user "one" | assistant call c0 read_file {"path":"a"} | results c0 error "no" | user "two"
 
             stop-model #1
