@@ -19,6 +19,8 @@ pub(super) struct Turn {
     pub stream: Option<StreamId>,
     /// The number of the answer that streams or streamed last.
     pub answer: u64,
+    /// The model that was asked last; the settings may name another by now.
+    pub model: String,
     /// How often the model was asked.
     pub answers: u32,
     /// Whether the last answer called tools, so that the model must be asked again.
@@ -74,6 +76,7 @@ impl Session {
             prompts: Vec::new(),
             stream: None,
             answer: 0,
+            model: String::new(),
             answers: 0,
             called: false,
             stop: StopReason::EndTurn,
@@ -112,6 +115,7 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         turn.stream = Some(stream);
         turn.answer = answer;
+        turn.model.clone_from(&self.settings.model);
         turn.answers += 1;
         turn.called = false;
         let request = Box::new(context::build(&self.settings, &self.history));
@@ -175,12 +179,16 @@ impl Session {
     /// Records what was said since the last record.
     pub(super) fn flush(&mut self, cut: bool, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        if turn.text.is_empty() && turn.thought.is_empty() && turn.raw.is_none() {
+        let mut raw = turn.raw.take();
+        // Of no use to a model that did not say it.
+        if turn.model != self.settings.model {
+            raw = None;
+        }
+        if turn.text.is_empty() && turn.thought.is_empty() && raw.is_none() {
             return;
         }
         let text = std::mem::take(&mut turn.text);
         let thought = std::mem::take(&mut turn.thought);
-        let raw = turn.raw.take();
         if let Some(Entry::Answer(answer)) = self.history.last_mut() {
             answer.say(&text, &thought, raw.as_ref());
         }

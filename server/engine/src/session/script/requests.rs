@@ -245,3 +245,59 @@ fn prompts_without_an_answer_between_them_are_one_message() {
         "#]],
     );
 }
+
+/// The answer that was under way when the model was changed kept its raw items, and the next model
+/// was sent them.
+#[test]
+fn raw_items_that_come_after_the_model_was_changed_do_not_go_to_the_other() {
+    check(
+        r#"
+> prompt "one"
+> model call read_file {"path":"a"}
+> use-model other
+> model raw {"reasoning_content":"Hm."}
+> model end tool_calls
+> planned read /p/a
+> finished ok "text of a"
+> model call read_file {"path":"b"}
+> model raw {"other":"items"}
+> model end tool_calls
+> planned read /p/b
+> finished ok "text of b"
+"#,
+        expect![[r#"
+            append user t0 "one"
+            ask-model #0: user "one"
+
+            append call 0 a0 c0 read_file {"path":"a"}
+            show call 0 read_file {"path":"a"}
+            plan-call 0 read_file {"path":"a"}
+
+            (nothing, 2 times)
+
+            show call 0 "Read /p/a"
+            show call 0 running
+            run-call 0
+
+            append result 0 ok "text of a" 7 ms
+            show call 0 ok "text of a" 7 ms
+            ask-model #1 of other: user "one" | assistant call c0 read_file {"path":"a"} | results c0 "text of a"
+
+            append call 1 a1 c1 read_file {"path":"b"}
+            show call 1 read_file {"path":"b"}
+            plan-call 1 read_file {"path":"b"}
+
+            (nothing)
+
+            append assistant a1 "" raw {"other":"items"}
+
+            show call 1 "Read /p/b"
+            show call 1 running
+            run-call 1
+
+            append result 1 ok "text of b" 7 ms
+            show call 1 ok "text of b" 7 ms
+            ask-model #2 of other: user "one" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | assistant call c1 read_file {"path":"b"} raw {"other":"items"} | results c1 "text of b"
+        "#]],
+    );
+}
