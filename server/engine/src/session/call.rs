@@ -65,6 +65,14 @@ pub enum Finished {
     Moved,
 }
 
+/// Why open calls are closed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stop {
+    ByPerson,
+    /// The provider failed; nobody wanted the calls to end.
+    ByFault,
+}
+
 #[derive(Debug)]
 pub(super) struct Call {
     call: ToolCall,
@@ -377,22 +385,32 @@ impl Session {
     }
 
     /// Closes all open calls as cancelled, and stops what they were doing.
-    pub(super) fn close_calls(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn close_calls(&mut self, why: Stop, out: &mut Vec<Effect>) {
         let Some(turn) = &self.turn else { return };
         let open: Vec<CallId> = turn.calls.keys().copied().collect();
         for id in open {
             let Some(call) = self.call_mut(id) else {
                 continue;
             };
-            let (stop, text) = match call.stage {
-                Stage::Asking { .. } => (Effect::StopAsking(id), CANCELLED),
-                Stage::Planning => (Effect::StopCall(id), CANCELLED),
+            let (stop, ran) = match call.stage {
+                Stage::Asking { .. } => (Effect::StopAsking(id), false),
+                Stage::Planning => (Effect::StopCall(id), false),
                 // An edit that the editor has in hand, or half a command: nobody can say.
-                Stage::Running { .. } => (Effect::StopCall(id), CUT_OFF),
+                Stage::Running { .. } => (Effect::StopCall(id), true),
             };
             out.push(stop);
+            let (text, content) = match (why, ran) {
+                // The person knows.
+                (Stop::ByPerson, false) => (CANCELLED, Vec::new()),
+                (Stop::ByPerson, true) => (CUT_OFF, Vec::new()),
+                (Stop::ByFault, false) => (GIVEN_UP, vec![CallContent::Text(GIVEN_UP.to_owned())]),
+                (Stop::ByFault, true) => {
+                    (BROKEN_OFF, vec![CallContent::Text(BROKEN_OFF.to_owned())])
+                }
+            };
             let change = CallChange {
                 status: Some(CallStatus::Done(Outcome::Cancelled)),
+                content,
                 ..CallChange::default()
             };
             self.close(id, Outcome::Cancelled, text.to_owned(), None, change, out);
@@ -431,6 +449,10 @@ impl Session {
 pub(super) const CANCELLED: &str = "Cancelled by the person before it ran; nothing was done.";
 /// What the model is told of a call that was cancelled while it ran.
 pub(super) const CUT_OFF: &str = "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on.";
+/// What the model is told of a call that had not run when its answer broke off.
+const GIVEN_UP: &str = "Not run, because the answer that asked for it broke off; nothing was done.";
+/// What the model is told of a call that ran when its answer broke off.
+const BROKEN_OFF: &str = "Stopped while it ran, because the answer that asked for it broke off, so it may be done in part. Look at the present state before you go on.";
 
 fn status(id: CallId, status: CallStatus) -> Update {
     Update::CallChanged(

@@ -1,5 +1,6 @@
 //! A turn: from a prompt over the model's answers to the end.
 
+use super::call::Stop;
 use super::effect::{Effect, PromptEnd, Update};
 use super::{Calls, Session};
 use crate::context::{self, Answer, Asked, Entry};
@@ -249,7 +250,7 @@ impl Session {
 
     /// The provider failed: open calls are closed, the turn ends with the error.
     fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
-        self.close_calls(out);
+        self.close_calls(Stop::ByFault, out);
         let reason = EndReason::Failed {
             message: error.message.clone(),
         };
@@ -263,7 +264,7 @@ impl Session {
                 out.push(Effect::StopModel(stream));
             }
             self.flush(true, out);
-            self.close_calls(out);
+            self.close_calls(Stop::ByPerson, out);
             self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
         }
         if !waiting.is_empty() {

@@ -76,18 +76,18 @@ fn a_failing_provider_leaves_its_text_as_cut_and_its_calls_closed() {
 
             append assistant a0 "Now I " cut
             stop-call 1
-            append result 1 cancelled "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on."
-            show call 1 cancelled
+            append result 1 cancelled "Stopped while it ran, because the answer that asked for it broke off, so it may be done in part. Look at the present state before you go on."
+            show call 1 cancelled "Stopped while it ran, because the answer that asked for it broke off, so it may be done in part. Look at the present state before you go on."
             stop-call 2
-            append result 2 cancelled "Cancelled by the person before it ran; nothing was done."
-            show call 2 cancelled
+            append result 2 cancelled "Not run, because the answer that asked for it broke off; nothing was done."
+            show call 2 cancelled "Not run, because the answer that asked for it broke off; nothing was done."
             append ended t0 failed "The stream ended before the answer did."
             answer p0 failed "The stream ended before the answer did."
 
             (nothing, 2 times)
 
             append user t1 "go on"
-            ask-model #1: user "build" | assistant "Now I " call c0 read_file {"path":"a"} call c1 run_command {"command":"make"} call c2 write_file {"path":"b"} | results c0 "text of a", c1 error "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on.", c2 error "Cancelled by the person before it ran; nothing was done." | user "go on"
+            ask-model #1: user "build" | assistant "Now I " call c0 read_file {"path":"a"} call c1 run_command {"command":"make"} call c2 write_file {"path":"b"} | results c0 "text of a", c1 error "Stopped while it ran, because the answer that asked for it broke off, so it may be done in part. Look at the present state before you go on.", c2 error "Not run, because the answer that asked for it broke off; nothing was done." | user "go on"
         "#]],
     );
 }
@@ -115,8 +115,8 @@ fn a_failing_provider_withdraws_its_open_questions() {
             ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
 
             stop-asking 0
-            append result 0 cancelled "Cancelled by the person before it ran; nothing was done."
-            show call 0 cancelled
+            append result 0 cancelled "Not run, because the answer that asked for it broke off; nothing was done."
+            show call 0 cancelled "Not run, because the answer that asked for it broke off; nothing was done."
             append ended t0 failed "The stream ended before the answer did."
             answer p0 failed "The stream ended before the answer did."
 
