@@ -364,8 +364,9 @@ impl Session {
                 });
             }
             Finished::Moved => {
+                let tries = rounds.saturating_add(1);
                 let text = format!(
-                    "Not applied: the text kept changing while it was being edited ({rounds} tries). \
+                    "Not applied: the text kept changing while it was being edited ({tries} tries). \
                      Read the file again before you go on."
                 );
                 self.refuse(id, &text, out);
