@@ -106,13 +106,13 @@ fn death_while_a_call_is_planned_closes_it_as_unknown() {
             show call 0 read_file {"path":"a"}
             plan-call 0 read_file {"path":"a"}
 
-            append result 0 cancelled "Unknown: the server stopped while this ran. Look at the present state before you go on."
+            append result 0 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
             append ended t0 failed "the server stopped"
 
             (nothing)
 
             append user t1 "two"
-            ask-model #0: user "one" | assistant "I look." call c0 read_file {"path":"a"} | results c0 error "Unknown: the server stopped while this ran. Look at the present state before you go on." | user "two"
+            ask-model #0: user "one" | assistant "I look." call c0 read_file {"path":"a"} | results c0 error "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on." | user "two"
         "#]],
     );
 }
@@ -140,13 +140,13 @@ fn death_while_a_question_is_open_closes_it_as_unknown() {
             show call 0 waiting
             ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
 
-            append result 0 cancelled "Unknown: the server stopped while this ran. Look at the present state before you go on."
+            append result 0 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
             append ended t0 failed "the server stopped"
 
             (nothing)
 
             append user t1 "two"
-            ask-model #0: user "one" | assistant call c0 run_command {"command":"make"} | results c0 error "Unknown: the server stopped while this ran. Look at the present state before you go on." | user "two"
+            ask-model #0: user "one" | assistant call c0 run_command {"command":"make"} | results c0 error "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on." | user "two"
         "#]],
     );
 }
@@ -195,13 +195,13 @@ fn death_while_calls_run_closes_the_open_ones_as_unknown() {
             append result 1 ok "built b" 7 ms
             show call 1 ok "built b" 7 ms
 
-            append result 0 cancelled "Unknown: the server stopped while this ran. Look at the present state before you go on."
+            append result 0 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
             append ended t0 failed "the server stopped"
 
             (nothing)
 
             append user t1 "two"
-            ask-model #0: user "one" | assistant call c0 run_command {"command":"make a"} call c1 run_command {"command":"make b"} | results c0 error "Unknown: the server stopped while this ran. Look at the present state before you go on.", c1 "built b" | user "two"
+            ask-model #0: user "one" | assistant call c0 run_command {"command":"make a"} call c1 run_command {"command":"make b"} | results c0 error "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on.", c1 "built b" | user "two"
         "#]],
     );
 }
@@ -261,7 +261,7 @@ fn a_repaired_log_needs_no_repair() {
             show call 0 read_file {"path":"a"}
             plan-call 0 read_file {"path":"a"}
 
-            append result 0 cancelled "Unknown: the server stopped while this ran. Look at the present state before you go on."
+            append result 0 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
             append ended t0 failed "the server stopped"
 
             (nothing)
