@@ -141,6 +141,7 @@ impl Session {
         self.mode = mode;
         out.push(Effect::Append(Record::Mode { mode }));
         out.push(Effect::Show(Update::Mode(mode)));
+        self.rejudge(out);
     }
 
     fn next_call(&mut self) -> CallId {

@@ -188,12 +188,12 @@ impl Session {
                 ..CallChange::default()
             },
         )));
-        // What was shown and allowed before is allowed again; anything else is judged anew.
-        if allowed.as_deref() == Some(plan.shown.as_str()) {
-            return self.run(id, plan.shown, out);
-        }
         match policy::decide(self.mode, &self.rules, &plan.accesses) {
             Verdict::Allow => self.run(id, plan.shown, out),
+            // What was shown and allowed before is allowed again; anything else is asked about.
+            Verdict::Ask if allowed.as_deref() == Some(plan.shown.as_str()) => {
+                self.run(id, plan.shown, out);
+            }
             Verdict::Ask => self.ask_person(id, plan, out),
             Verdict::Deny(reason) => {
                 self.refuse(id, &reason, out);
@@ -275,29 +275,39 @@ impl Session {
         self.run(id, shown, out);
         if let Some(rule) = rule {
             self.rules.push(rule);
-            self.settle_covered(out);
+            self.rejudge(out);
         }
     }
 
-    /// Questions that a new rule answers need not be asked any more.
-    fn settle_covered(&mut self, out: &mut Vec<Effect>) {
+    /// Judges open questions anew, after a new rule or another mode: what is allowed now runs, what is
+    /// denied now is refused, and neither need be asked any more.
+    pub(super) fn rejudge(&mut self, out: &mut Vec<Effect>) {
         let Some(turn) = &self.turn else { return };
-        let covered: Vec<(CallId, String)> = turn
+        let judged: Vec<(CallId, String, Verdict)> = turn
             .calls
             .iter()
             .filter_map(|(id, call)| match &call.stage {
-                Stage::Asking { plan, .. }
-                    if policy::decide(self.mode, &self.rules, &plan.accesses) == Verdict::Allow =>
-                {
-                    Some((*id, plan.shown.clone()))
+                Stage::Asking { plan, .. } => {
+                    let verdict = policy::decide(self.mode, &self.rules, &plan.accesses);
+                    Some((*id, plan.shown.clone(), verdict))
                 }
-                Stage::Asking { .. } | Stage::Planning | Stage::Running { .. } => None,
+                Stage::Planning | Stage::Running { .. } => None,
             })
             .collect();
-        for (id, shown) in covered {
-            out.push(Effect::StopAsking(id));
-            self.run(id, shown, out);
+        for (id, shown, verdict) in judged {
+            match verdict {
+                Verdict::Ask => {}
+                Verdict::Allow => {
+                    out.push(Effect::StopAsking(id));
+                    self.run(id, shown, out);
+                }
+                Verdict::Deny(reason) => {
+                    out.push(Effect::StopAsking(id));
+                    self.refuse(id, &reason, out);
+                }
+            }
         }
+        self.advance(out);
     }
 
     fn run(&mut self, id: CallId, shown: String, out: &mut Vec<Effect>) {

@@ -367,9 +367,9 @@ fn life(seed: u64, steps: usize) -> u64 {
         {
             world.stream = None;
         }
-        let mode = session.mode();
         let effects = session.step(input.clone());
-        world.take(mode, &input, &effects);
+        // A change of mode is judged by the new one.
+        world.take(session.mode(), &input, &effects);
         world.settle(&input, &effects);
         for call in &world.results {
             world.planning.remove(call);

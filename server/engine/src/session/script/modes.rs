@@ -222,6 +222,9 @@ fn a_change_of_mode_applies_to_the_next_plan() {
 
             append mode auto
             show mode auto
+            stop-asking 0
+            show call 0 running
+            run-call 0
 
             (nothing)
 
@@ -251,7 +254,7 @@ fn a_change_of_mode_applies_to_the_next_plan() {
 }
 
 #[test]
-fn a_yes_counts_for_what_was_asked_though_the_mode_has_been_tightened_since() {
+fn a_question_that_a_stricter_mode_denies_is_refused() {
     check(
         r#"
 > prompt "write"
@@ -277,16 +280,18 @@ fn a_yes_counts_for_what_was_asked_though_the_mode_has_been_tightened_since() {
 
             append mode read_only
             show mode read_only
+            stop-asking 0
+            append result 0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
+            show call 0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
+            ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
 
-            append decision 0 once
-            show call 0 running
-            run-call 0
+            (nothing)
         "#]],
     );
 }
 
 #[test]
-fn a_question_stays_open_though_the_mode_has_been_loosened_since() {
+fn a_question_that_a_looser_mode_allows_is_not_asked_any_more() {
     check(
         r#"
 > prompt "write"
@@ -312,10 +317,11 @@ fn a_question_stays_open_though_the_mode_has_been_loosened_since() {
 
             append mode full_access
             show mode full_access
-
-            append decision 0 once
+            stop-asking 0
             show call 0 running
             run-call 0
+
+            (nothing)
         "#]],
     );
 }
@@ -330,7 +336,7 @@ fn an_option_that_was_offered_stands_though_the_mode_has_changed_since() {
 > model call run_command {"command":"make"}
 > model end tool_calls
 > planned run "make"
-> mode full_access
+> mode auto
 > decided session
 "#,
         expect![[r#"
@@ -347,8 +353,8 @@ fn an_option_that_was_offered_stands_though_the_mode_has_changed_since() {
             show call 0 waiting
             ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
 
-            append mode full_access
-            show mode full_access
+            append mode auto
+            show mode auto
 
             append decision 0 session from now on run "make" in /p
             show call 0 running
