@@ -58,6 +58,8 @@ M.sessions = {}
 M.asks = {}
 ---@type table<integer, undine.Proposal> by buffer
 M.proposals = {}
+---@type table<integer, true> buffers with a carriage return within a line, of which the server gets whole texts
+M.whole = {}
 ---@type undine.View?
 M.view = nil
 ---@type { win: integer, buf: integer, ask: undine.Ask }?

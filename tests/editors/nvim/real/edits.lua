@@ -180,6 +180,47 @@ return {
     T.eq(scene:lines("a.txt"), { "zero", "one", "two", "three", "four", "five", "six" })
   end,
 
+  ["keys that overtake an edit on its way make it be placed anew"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "three", "III\n3")
+    scene.child:run(function()
+      local documents = require("undine.documents")
+      local apply, n_left = documents.apply, 2
+      documents.apply = function(...)
+        if n_left > 0 then
+          n_left = n_left - 1
+          vim.api.nvim_buf_set_lines(vim.fn.bufnr("a.txt"), 0, 0, true, { "typed just before" })
+        end
+        return apply(...)
+      end
+    end)
+    T.eq(accept(scene), unsaved)
+    local typed = "typed just before"
+    T.eq(
+      scene:lines("a.txt"),
+      { typed, typed, "one", "two", "III", "3", "four", "five" }
+    )
+    T.eq(scene:disk("a.txt"), five)
+  end,
+
+  ["an edit lands below a person who is typing, whatever comes first"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "three", "III\n3")
+    scene.child:cmd("wincmd h")
+    scene.child:keys("ggOtyp")
+    scene.child:cmd("UndineAccept")
+    scene.child:keys("ing<CR>more")
+    T.eq(scene.model:answer("Done."):result("e1"), unsaved)
+    scene.child:keys("<Esc>")
+    scene:rests()
+    T.eq(
+      scene:lines("a.txt"),
+      { "typing", "more", "one", "two", "III", "3", "four", "five" }
+    )
+  end,
+
   ["typing on the line that an edit is about makes it ask again, with the line as it is now"] = function(T)
     local scene = scenes.open(T, { ["a.txt"] = five })
     scene.child:cmd("edit a.txt")
@@ -238,6 +279,53 @@ return {
     T.eq(scene:disk("a.txt"), "one\r\nzwei\r\n2.5\r\ndrei\r\n")
     undo(scene)
     T.eq(scene:lines("a.txt"), { "one", "two é", "three" })
+  end,
+
+  ["lines that end in CRLF among others keep their ends"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "one\r\ntwo\nthree\r\nfour\n" })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "three", "III\nIV")
+    T.eq(accept(scene), saved)
+    T.eq(scene:lines("a.txt")[1], "one\r")
+    T.eq(scene:disk("a.txt"), "one\r\ntwo\nIII\r\nIV\r\nfour\n")
+  end,
+
+  ["a NUL in a changed line stays"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "a\0b target\nlast\n" })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "target", "goal")
+    T.eq(accept(scene), "Changed a.txt (+1 -1 lines).")
+    T.eq(scene:disk("a.txt"), "a\0b goal\nlast\n")
+  end,
+
+  ["a file in which a carriage return is no line end is left alone, and the model is told"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "lone\rreturn\nlast\n" })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "last", "end")
+    T.has(accept(scene), "line 1 holds a carriage return that is no line end")
+    T.eq(scene:lines("a.txt"), { "lone\rreturn", "last" })
+    T.eq(scene:modified("a.txt"), false)
+  end,
+
+  ["a buffer that cannot be modified is left alone, and the model is told"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt | setlocal nomodifiable")
+    propose(scene, "three", "3")
+    T.has(accept(scene), "the buffer is not modifiable")
+    T.eq(scene:disk("a.txt"), five)
+  end,
+
+  ["a formatter that runs when the file is saved is seen by the next read"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt")
+    scene.child:cmd("autocmd BufWritePre * %s/III/formatted/")
+    propose(scene, "three", "III\n3")
+    T.eq(accept(scene), saved)
+    T.eq(scene:disk("a.txt"), "one\ntwo\nformatted\n3\nfour\nfive\n")
+    scene:prompt("Read it.")
+    scene.model:call("r1", "read_file", { path = "a.txt" })
+    T.eq(scene.model:answer("Good."):result("r1"), "one\ntwo\nformatted\n3\nfour\nfive\n")
+    scene:rests()
   end,
 
   ["a file without a final newline stays without"] = function(T)
