@@ -290,6 +290,14 @@ return {
     T.eq(scene:disk("a.txt"), "one\r\ntwo\nIII\r\nIV\r\nfour\n")
   end,
 
+  ["a file with a byte order mark keeps it and is saved"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "\xef\xbb\xbfone\ntwo\n" })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "two", "zwei")
+    T.eq(accept(scene), "Changed a.txt (+1 -1 lines).")
+    T.eq(scene:disk("a.txt"), "\xef\xbb\xbfone\nzwei\n")
+  end,
+
   ["a NUL in a changed line stays"] = function(T)
     local scene = scenes.open(T, { ["a.txt"] = "a\0b target\nlast\n" })
     scene.child:cmd("edit a.txt")
