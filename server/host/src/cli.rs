@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 /// A coding agent that is a language server.
 ///
@@ -209,7 +210,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         .limits;
     let host = Host {
         out: out.clone(),
-        inbox: inbox.clone(),
+        inbox,
         runtime: runtime.clone(),
         folders: Folders::from_environment(),
         client: Client::default(),
@@ -217,6 +218,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
             flags: Some(flags),
             ..Layers::default()
         },
+        limits: limits.clone(),
         roots: Vec::new(),
         documents: Documents::default(),
         text_waiters: Vec::new(),
@@ -231,7 +233,8 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         ended: Some(ended),
         said: Vec::new(),
     };
-    tokio::spawn(main_loop::run(host, front_events, events));
+    let ending = CancellationToken::new();
+    let main_loop = tokio::spawn(main_loop::run(host, front_events, events, ending.clone()));
     let pump = Limits {
         max_message_bytes: usize::try_from(limits.message_bytes).unwrap_or(usize::MAX),
         max_open_requests: usize::try_from(limits.requests_in_flight).unwrap_or(usize::MAX),
@@ -241,16 +244,11 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         // Not the sender's end: the loop ends with the reader, whose code counts.
         Ok(()) = parent_gone => 1,
     };
+    // Before the commands end: a result that still came in would have its model asked again. The loop
+    // ends every turn first, so that each log says how it ended.
+    ending.cancel();
     let grace = Duration::from_millis(limits.exit_ms);
-    // Before the commands end: a result that still comes in would have its model asked again.
-    let (done, told) = oneshot::channel();
-    let ending = async {
-        if inbox.send(Event::Ending(done)).await.is_ok() {
-            // A loop that is gone begins nothing new either.
-            let _ = told.await;
-        }
-    };
-    let _ = tokio::time::timeout(grace, ending).await;
+    let _ = tokio::time::timeout(grace, main_loop).await;
     // Launchers end what is left even if this takes too long.
     let _ = tokio::time::timeout(grace, children.stop_all()).await;
     out.flush(grace);

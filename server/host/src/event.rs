@@ -21,10 +21,10 @@ pub enum Event {
     Output(SessionKey, CallId, String),
     Finished(SessionKey, CallId, WorkEnd),
     Editor(Ask),
+    /// A task has gone that may have asked the person something.
+    Abandoned,
     /// The process that started us is gone.
     ParentGone,
-    /// The editor is gone, or has told us to end: nothing new may begin. Answered when that holds.
-    Ending(oneshot::Sender<()>),
 }
 
 /// What a task asks of the editor. Each is answered exactly once, or its sender is dropped when the
@@ -119,11 +119,26 @@ impl Editor {
         session: SessionKey,
         request: acp::CreateElicitationRequest,
     ) -> Result<Option<acp::ElicitationAction>, Gone> {
+        // Before what it outlives: by the time the loop hears of it, nobody waits for the answer.
+        let _end = Abandon(&self.inbox);
         self.ask(|reply| Ask::Elicit {
             session,
             request: Box::new(request),
             reply,
         })
         .await
+    }
+}
+
+/// Tells the loop that whoever asked is gone: the turn was cancelled, or the answer is there.
+struct Abandon<'a>(&'a mpsc::Sender<Event>);
+
+impl Drop for Abandon<'_> {
+    fn drop(&mut self) {
+        let inbox = self.0.clone();
+        // Without a runtime the process is ending, and so are its questions.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { inbox.send(Event::Abandoned).await });
+        }
     }
 }

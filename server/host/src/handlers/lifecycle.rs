@@ -37,6 +37,7 @@ impl Host {
             read_layer(&self.folders.config.join("config.toml"), Origin::UserFile);
         self.layers.user = layer;
         self.said.extend(problem);
+        self.limits = self.resolve(None).config.limits;
         reply.send_value(Ok(self.initialize_result()));
     }
 
@@ -76,7 +77,7 @@ impl Host {
         reply.send_value(Ok(Value::Null));
     }
 
-    /// Ends every turn, so that its log says how it ended and no model is asked any more.
+    /// Ends every turn.
     pub(crate) fn cancel_all(&mut self) {
         let sessions: Vec<_> = self.sessions.keys().cloned().collect();
         for session in sessions {
@@ -130,6 +131,7 @@ impl Host {
             value,
             trusted: self.client.trusted_settings,
         });
+        self.limits = self.resolve(None).config.limits;
         let keys: Vec<_> = self.sessions.keys().cloned().collect();
         for key in keys {
             self.configure(&key);
@@ -190,8 +192,11 @@ fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
             None,
         ),
         Err(error) => {
+            let line = error
+                .span()
+                .map_or(1, |it| text[..it.start].matches('\n').count() + 1);
             let text = format!(
-                "{} is not valid TOML ({}); it is skipped until it is mended.",
+                "{} is not valid TOML (line {line}: {}); it is skipped until it is mended.",
                 path.display(),
                 error.message()
             );

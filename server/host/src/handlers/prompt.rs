@@ -42,7 +42,6 @@ impl Host {
 
     pub(crate) fn cancel_session(&mut self, key: &SessionKey) {
         self.step(key, Input::Cancel);
-        self.drop_abandoned();
     }
 
     /// `$/cancelRequest` on a prompt.
@@ -53,7 +52,6 @@ impl Host {
             .find_map(|(key, open)| Some((key.clone(), open.prompt_of(id)?)));
         if let Some((key, prompt)) = found {
             self.step(&key, Input::CancelPrompt(prompt));
-            self.drop_abandoned();
         }
     }
 

@@ -8,6 +8,7 @@ use crate::workspace::FilePath;
 use engine::session::Preview;
 use engine::text::{self, Operation};
 use protocol::acp::ToolKind;
+use protocol::tool::Place;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,36 +29,59 @@ impl Tool for WriteFile {
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
         let file = world.workspace.resolve(&input.path)?;
-        if file.real.is_dir() {
-            return Err(format!("{} is a folder.", file.shown));
+        match written(&file, input.content, &world).await {
+            Ok((None, new)) => Ok(plan_change("Write", file, None, new)),
+            Ok((Some(old), new)) => Ok(plan_change("Update", file, Some(old), new)),
+            Err(why) => refuse("Write", &file, why),
         }
-        let live = files::live(&world.documents, &file, world.limits.edit_bytes).await?;
-        let Some(live) = live else {
-            return Ok(plan_change("Write", file, None, input.content));
-        };
-        match world.seen.get(&file.real) {
-            None => {
-                return Err(format!(
-                    "{} exists and was not read yet; read it first.",
-                    file.shown
-                ));
-            }
-            Some(hash) if *hash != text_hash(&live.text) => {
-                return Err(format!(
-                    "{} has changed since it was read; read it again first.",
-                    file.shown
-                ));
-            }
-            Some(_) => {}
-        }
-        let new = text::with_line_endings_of(&live.text, &input.content);
-        if new == live.text {
+    }
+}
+
+/// The file's text before and after.
+async fn written(
+    file: &FilePath,
+    content: String,
+    world: &World,
+) -> Result<(Option<String>, String), String> {
+    let shown = &file.shown;
+    if file.real.is_dir() {
+        return Err(format!("{shown} is a folder."));
+    }
+    let Some(live) = files::live(&world.documents, file, world.limits.edit_bytes).await? else {
+        return Ok((None, content));
+    };
+    match world.seen.get(&file.real) {
+        None => {
             return Err(format!(
-                "{} has exactly this text already; nothing to do.",
-                file.shown
+                "{shown} exists and was not read yet; read it first."
             ));
         }
-        Ok(plan_change("Update", file, Some(live.text), new))
+        Some(hash) if *hash != text_hash(&live.text) => {
+            return Err(format!(
+                "{shown} has changed since it was read; read it again first."
+            ));
+        }
+        Some(_) => {}
+    }
+    let new = text::with_line_endings_of(&live.text, &content);
+    if new == live.text {
+        return Err(format!(
+            "{shown} has exactly this text already; nothing to do."
+        ));
+    }
+    Ok((Some(live.text), new))
+}
+
+/// A change that cannot be made, and why. What is wrong with it says something about the file's text,
+/// so outside the project the model is told only once the policy or the person has let it touch the file.
+pub(super) fn refuse(verb: &str, file: &FilePath, why: String) -> Result<Plan, String> {
+    match file.place {
+        Place::Project => Err(why),
+        Place::Protected | Place::External => {
+            let title = format!("{verb} {}", file.shown);
+            let plan = Plan::build(title, ToolKind::Edit).reads(file).writes(file);
+            Ok(plan.then(async move |_| Err(why)))
+        }
     }
 }
 

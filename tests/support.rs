@@ -1,0 +1,13 @@
+//! What the black-box tests stand on: a scripted editor, a scripted model, a temporary workspace, and
+//! a stage with all three.
+
+pub mod editor;
+pub mod model;
+pub mod stage;
+pub mod witness;
+pub mod workspace;
+
+use std::time::Duration;
+
+/// No wait is longer. Generous, because a loaded machine is not a fault; only a failing test takes it.
+pub const PATIENCE: Duration = Duration::from_secs(10);

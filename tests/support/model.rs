@@ -1,0 +1,479 @@
+//! A scripted model: Chat Completions over 127.0.0.1, each answer written by the test.
+//!
+//! Every request is checked before the test sees it, by what real servers insist on: a history that
+//! one of them would refuse fails the test that caused it, whatever the test is about. A request that
+//! no test took fails the test, too.
+
+use super::PATIENCE;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+
+pub struct Model {
+    address: SocketAddr,
+    asked: Receiver<Result<Asked, String>>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Model {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, asked) = channel();
+        let ended = Arc::new(AtomicBool::new(false));
+        let end = Arc::clone(&ended);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if end.load(Ordering::Acquire) {
+                    break;
+                }
+                let sender = sender.clone();
+                std::thread::spawn(move || serve(stream, &sender));
+            }
+        });
+        Self {
+            address,
+            asked,
+            ended,
+        }
+    }
+
+    /// What goes into `base_url`.
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The next request. Fails the test if none comes or if it is not valid.
+    #[track_caller]
+    pub fn next(&self) -> Asked {
+        match self.asked.recv_timeout(PATIENCE) {
+            Ok(Ok(asked)) => asked,
+            Ok(Err(fault)) => {
+                panic!("the server asked the model what no provider accepts: {fault}")
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                panic!("the model was not asked")
+            }
+        }
+    }
+
+    /// Checks that no request is waiting. Means something only after a round trip to the server.
+    #[track_caller]
+    pub fn assert_not_asked(&self) {
+        match self.asked.try_recv() {
+            Ok(Ok(asked)) => panic!("the model was asked: {:#}", asked.body),
+            Ok(Err(fault)) => panic!("the model was asked, and wrongly: {fault}"),
+            Err(_) => {}
+        }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Release);
+        // Wakes the listener, which then sees that it has ended.
+        drop(TcpStream::connect(self.address));
+        if !std::thread::panicking() {
+            self.assert_not_asked();
+        }
+    }
+}
+
+/// Reads one request and hands it over with its connection.
+fn serve(stream: io::Result<TcpStream>, sender: &Sender<Result<Asked, String>>) {
+    let read = stream.and_then(read_request);
+    let asked = match read {
+        Ok(Some(asked)) => match check(&asked.body) {
+            Ok(()) => Ok(asked),
+            Err(fault) => Err(format!("{fault}\n{:#}", asked.body)),
+        },
+        // A connection without a request is not a request.
+        Ok(None) => return,
+        Err(error) => Err(error.to_string()),
+    };
+    // A test that has ended listens no more.
+    let _ = sender.send(asked);
+}
+
+fn read_request(stream: TcpStream) -> io::Result<Option<Asked>> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut head = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        match line.trim_end() {
+            "" => break,
+            text => head.push(text.to_owned()),
+        }
+    }
+    let header = |name: &str| {
+        let mut fields = head.iter().filter_map(|it| it.split_once(':'));
+        fields
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim().to_owned())
+    };
+    let n_bytes = header("content-length")
+        .and_then(|it| it.parse().ok())
+        .ok_or(io::ErrorKind::InvalidData)?;
+    let mut body = vec![0; n_bytes];
+    reader.read_exact(&mut body)?;
+    let body = serde_json::from_slice(&body)?;
+    let asked = Asked {
+        line: head[0].clone(),
+        key: header("authorization"),
+        body,
+        stream,
+        begun: false,
+        called: 0,
+    };
+    Ok(Some(asked))
+}
+
+/// One request, and the way to answer it. Dropping it breaks the answer off.
+pub struct Asked {
+    /// The request line.
+    pub line: String,
+    /// The `authorization` header.
+    pub key: Option<String>,
+    pub body: Value,
+    stream: TcpStream,
+    begun: bool,
+    called: u64,
+}
+
+impl Asked {
+    pub fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().unwrap()
+    }
+
+    /// The text of the last message, which must be a person's.
+    #[track_caller]
+    pub fn last_prompt(&self) -> String {
+        let last = self.messages().last().unwrap();
+        assert_eq!(last["role"], "user", "{last:#}");
+        text_of(&last["content"])
+    }
+
+    /// The results that stand at the end, in order.
+    pub fn results(&self) -> Vec<String> {
+        let mut results: Vec<String> = self
+            .messages()
+            .iter()
+            .rev()
+            .take_while(|it| it["role"] == "tool")
+            .map(|it| text_of(&it["content"]))
+            .collect();
+        results.reverse();
+        results
+    }
+
+    /// The only result at the end.
+    #[track_caller]
+    pub fn result(&self) -> String {
+        let mut results = self.results();
+        assert_eq!(results.len(), 1, "{:#}", self.body);
+        results.remove(0)
+    }
+
+    /// Says a piece of text.
+    pub fn say(&mut self, text: &str) -> &mut Self {
+        self.delta(json!({"content": text}))
+    }
+
+    /// Thinks aloud.
+    pub fn think(&mut self, text: &str) -> &mut Self {
+        self.delta(json!({"reasoning_content": text}))
+    }
+
+    /// Calls a tool; the arguments come in two pieces, as real servers send them.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> &mut Self {
+        let arguments = arguments.to_string();
+        let middle = (0..=arguments.len() / 2)
+            .rev()
+            .find(|it| arguments.is_char_boundary(*it))
+            .unwrap_or(0);
+        let (head, tail) = arguments.split_at(middle);
+        self.call_with_id(&format!("call_{}", self.called), tool, &[head, tail])
+    }
+
+    pub fn call_with_id(&mut self, id: &str, tool: &str, arguments: &[&str]) -> &mut Self {
+        let index = self.called;
+        self.called += 1;
+        let function = json!({"name": tool, "arguments": ""});
+        self.delta(json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]}));
+        for piece in arguments {
+            self.delta(json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}));
+        }
+        self
+    }
+
+    /// Says what it cost.
+    pub fn usage(&mut self, prompt: u64, completion: u64) -> &mut Self {
+        let usage = json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion});
+        self.event(
+            &json!({"object": "chat.completion.chunk", "choices": [], "usage": usage}).to_string(),
+        )
+    }
+
+    /// Ends the answer, with its calls if it made some.
+    pub fn end(mut self) {
+        let reason = if self.called > 0 {
+            "tool_calls"
+        } else {
+            "stop"
+        };
+        self.finish(reason).event("[DONE]");
+        self.write(b"0\r\n\r\n");
+    }
+
+    /// Ends the answer for another reason.
+    pub fn end_for(mut self, reason: &str) {
+        self.finish(reason).event("[DONE]");
+        self.write(b"0\r\n\r\n");
+    }
+
+    pub fn finish(&mut self, reason: &str) -> &mut Self {
+        self.chunk(json!({"delta": {}, "finish_reason": reason}))
+    }
+
+    /// Closes the connection in the middle of the answer.
+    pub fn cut(mut self) {
+        self.begin();
+    }
+
+    /// Reports an error in the stream and ends it.
+    pub fn fail_in_stream(mut self, message: &str) {
+        self.event(&json!({"error": {"message": message, "type": "server_error"}}).to_string());
+        self.write(b"0\r\n\r\n");
+    }
+
+    /// Answers with an HTTP error.
+    pub fn fail(mut self, status: u16, message: &str) {
+        let body = json!({"error": {"message": message}}).to_string();
+        let head = format!(
+            "HTTP/1.1 {status} No\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        );
+        self.write(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes());
+    }
+
+    /// Waits until the server has hung up.
+    #[track_caller]
+    pub fn wait_until_hung_up(self) {
+        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        match (&self.stream).read(&mut [0; 64]) {
+            Ok(0) => {}
+            Ok(_) => panic!("the server sent more on a connection that was answered"),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
+            Err(error) => panic!("the server did not hang up: {error}"),
+        }
+    }
+
+    fn delta(&mut self, delta: Value) -> &mut Self {
+        self.chunk(json!({"delta": delta, "finish_reason": null}))
+    }
+
+    fn chunk(&mut self, mut choice: Value) -> &mut Self {
+        choice["index"] = json!(0);
+        let model = &self.body["model"];
+        let chunk = json!({"id": "chat-1", "object": "chat.completion.chunk", "model": model, "choices": [choice]});
+        self.event(&chunk.to_string())
+    }
+
+    /// One server-sent event, in an HTTP chunk of its own.
+    pub fn event(&mut self, data: &str) -> &mut Self {
+        self.begin();
+        let event = format!("data: {data}\n\n");
+        self.write(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes());
+        self
+    }
+
+    fn begin(&mut self) {
+        if !self.begun {
+            self.begun = true;
+            self.write(
+                b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\
+                  connection: close\r\n\r\n",
+            );
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // A server that has hung up is what some tests are about; the others see the missing words.
+        let _ = self.stream.write_all(bytes);
+        let _ = self.stream.flush();
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+/// A content that is a string or parts of text.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts
+            .iter()
+            .map(|it| it["text"].as_str().unwrap())
+            .collect::<Vec<_>>()
+            .join("\n"),
+        other => panic!("no text: {other}"),
+    }
+}
+
+/// What real servers insist on.
+fn check(body: &Value) -> Result<(), String> {
+    let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+    must(body["stream"] == true, "stream must be true")?;
+    must(
+        body["model"].as_str().is_some_and(|it| !it.is_empty()),
+        "there must be a model",
+    )?;
+    for tool in body["tools"].as_array().into_iter().flatten() {
+        must(tool["type"] == "function", "a tool's type must be function")?;
+        must(
+            tool["function"]["name"].is_string(),
+            "a tool must have a name",
+        )?;
+        must(
+            tool["function"]["parameters"]["type"] == "object",
+            "a tool's schema must be of type object",
+        )?;
+    }
+    let messages = body["messages"]
+        .as_array()
+        .ok_or("there must be messages")?;
+    must(
+        messages.first().is_some_and(|it| it["role"] == "system"),
+        "the first message must be the system's",
+    )?;
+    let mut open = BTreeSet::new();
+    let mut last = "system";
+    for message in &messages[1..] {
+        let role = message["role"].as_str().unwrap_or_default();
+        if role == "tool" {
+            let id = message["tool_call_id"].as_str().unwrap_or_default();
+            must(
+                message["content"].is_string(),
+                "a tool's result must be a text",
+            )?;
+            must(
+                open.remove(id),
+                "a tool's result must answer an open call, once",
+            )?;
+            continue;
+        }
+        must(
+            open.is_empty(),
+            "every call must be answered right behind it",
+        )?;
+        let alternates = match role {
+            "user" => last == "system" || last == "assistant",
+            // After results the assistant goes on.
+            "assistant" => last == "user" || last == "assistant-calls",
+            _ => false,
+        };
+        // A person may also speak right after results.
+        must(
+            alternates || (role == "user" && last == "assistant-calls"),
+            "roles must alternate",
+        )?;
+        last = role;
+        if role == "assistant" {
+            let calls = message["tool_calls"]
+                .as_array()
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            must(
+                message["content"].is_string() || !calls.is_empty(),
+                "an answer must say or call something",
+            )?;
+            for call in calls {
+                let id = call["id"].as_str().unwrap_or_default();
+                must(
+                    !id.is_empty() && open.insert(id),
+                    "each call of an answer must have an id of its own",
+                )?;
+                let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
+                must(
+                    serde_json::from_str::<Value>(arguments).is_ok(),
+                    "a call's arguments must be JSON",
+                )?;
+            }
+            if !calls.is_empty() {
+                last = "assistant-calls";
+            }
+        } else {
+            must(
+                !message["content"].is_null(),
+                "a prompt must have a content",
+            )?;
+        }
+    }
+    must(open.is_empty(), "the last calls must be answered")?;
+    must(
+        last != "assistant",
+        "the last word must not be the assistant's",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(messages: Value) -> Value {
+        json!({"model": "m", "stream": true, "messages": messages})
+    }
+
+    #[test]
+    fn the_check_accepts_good_histories_and_names_what_is_wrong_with_others() {
+        let system = json!({"role": "system", "content": "s"});
+        let user = json!({"role": "user", "content": "u"});
+        let said = json!({"role": "assistant", "content": "a"});
+        let call = json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "t", "arguments": "{}"}}]});
+        let result = json!({"role": "tool", "tool_call_id": "1", "content": "r"});
+        let good = [
+            json!([system, user]),
+            json!([system, user, said, user]),
+            json!([system, user, call, result]),
+            json!([system, user, call, result, user]),
+            json!([system, user, call, result, call, result, said, user]),
+        ];
+        for messages in good {
+            assert_eq!(check(&request(messages.clone())), Ok(()), "{messages}");
+        }
+        let bad = [
+            json!([user]),
+            json!([system, user, user]),
+            json!([system, user, said, said, user]),
+            json!([system, user, said]),
+            json!([system, user, call]),
+            json!([system, user, call, user]),
+            json!([system, user, call, result, result]),
+            json!([system, user, result]),
+        ];
+        let faults: Vec<String> = bad
+            .into_iter()
+            .map(|it| check(&request(it)).unwrap_err())
+            .collect();
+        expect_test::expect![[r#"
+            the first message must be the system's
+            roles must alternate
+            roles must alternate
+            the last word must not be the assistant's
+            the last calls must be answered
+            every call must be answered right behind it
+            a tool's result must answer an open call, once
+            a tool's result must answer an open call, once"#]]
+        .assert_eq(&faults.join("\n"));
+    }
+}
