@@ -74,7 +74,9 @@ end
 ---@param client vim.lsp.Client
 function M.watch_changes(client)
   local notify = client.notify
-  client.notify = function(self, method, params)
+  client.notify = function(...)
+    -- Plugins of Neovim 0.10 call it without the client.
+    local method, params = select((...) == client and 2 or 1, ...)
     if method == "textDocument/didChange" then
       local buf = vim.uri_to_bufnr(params.textDocument.uri)
       local line_end = line_ends[vim.bo[buf].fileformat]
@@ -85,7 +87,7 @@ function M.watch_changes(client)
         params.contentChanges = { { text = whole_text(buf) } }
       end
     end
-    return notify(self, method, params)
+    return notify(client, method, params)
   end
 end
 
