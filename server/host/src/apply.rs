@@ -129,8 +129,10 @@ async fn in_editor(
     }
 }
 
-/// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break.
+/// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break, and
+/// editors keep a byte order mark to themselves.
 fn is_clean(disk: &[u8], text: &str) -> bool {
+    let disk = disk.strip_prefix(b"\xef\xbb\xbf").unwrap_or(disk);
     disk == text.as_bytes() || disk.is_empty() && matches!(text, "\n" | "\r\n")
 }
 
@@ -260,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_file_that_neovim_shows_as_one_empty_line_is_clean() {
+    fn a_file_that_the_editor_shows_a_little_differently_is_clean() {
         let cases = [
             ("", ""),
             ("", "\n"),
@@ -268,8 +270,9 @@ mod tests {
             ("", "\n\n"),
             ("a", "a\n"),
             ("a\n", "a\n"),
+            ("\u{feff}a\n", "a\n"),
         ];
         let clean = cases.map(|(disk, text)| is_clean(disk.as_bytes(), text));
-        assert_eq!(clean, [true, true, true, false, false, true]);
+        assert_eq!(clean, [true, true, true, false, false, true, true]);
     }
 }

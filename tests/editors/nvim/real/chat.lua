@@ -28,7 +28,9 @@ return {
     scene:rests()
   end,
 
-  ["a model that refuses the request is an error in the chat, and the next prompt works"] = function(T)
+  ["a model that refuses the request is an error in the chat, and the next prompt works"] = function(
+    T
+  )
     local scene = scenes.open(T, {})
     scene:prompt("Talk.")
     scene.model:next():fail(400, "no such model: scripted-1")
@@ -40,7 +42,9 @@ return {
     scene:rests()
   end,
 
-  [":UndineStop while text streams ends the turn, hangs up, and the prompt is free again"] = function(T)
+  [":UndineStop while text streams ends the turn, hangs up, and the prompt is free again"] = function(
+    T
+  )
     local scene = scenes.open(T, {})
     scene:prompt("Talk for ever.")
     local request = scene.model:next()

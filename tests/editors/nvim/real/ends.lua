@@ -86,7 +86,9 @@ return {
     T.ok(took < grace, ("it took %d ms"):format(took))
   end,
 
-  ["kill -9 of the server while a command runs: one message, and the session goes on after a restart"] = function(T)
+  ["kill -9 of the server while a command runs: one message, and the session goes on after a restart"] = function(
+    T
+  )
     local scene = scenes.open(T, { ["a.txt"] = "one\n" })
     scene.child:cmd("edit a.txt")
     scene:prompt("Hello.")
