@@ -138,7 +138,10 @@ impl World {
             }
             Record::Decision { rule, .. } => self.rules.extend(rule.clone()),
             Record::User { .. } => *ended = false,
-            Record::Started { .. } | Record::Assistant { .. } | Record::Mode { .. } => {}
+            Record::Started { .. }
+            | Record::Assistant { .. }
+            | Record::Mode { .. }
+            | Record::Model { .. } => {}
         }
         self.records.push(record.clone());
     }

@@ -97,7 +97,8 @@ impl Play {
             }
             "use-model" => {
                 self.settings.model = words.word().to_owned();
-                self.session.configure(self.settings.clone());
+                let effects = self.session.configure(self.settings.clone());
+                self.take(&effects);
             }
             "restart" => {
                 let (session, effects) = Session::resume(&self.records, self.settings.clone());

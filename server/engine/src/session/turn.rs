@@ -133,10 +133,12 @@ impl Session {
             ModelEvent::Text(text) => {
                 turn.text.push_str(&text);
                 out.push(Effect::Show(Update::Text(text)));
+                self.flush_much(out);
             }
             ModelEvent::Thought(text) => {
                 turn.thought.push_str(&text);
                 out.push(Effect::Show(Update::Thought(text)));
+                self.flush_much(out);
             }
             ModelEvent::Call(call) => self.called(call, out),
             ModelEvent::Usage(usage) => out.push(Effect::Show(Update::Usage(usage))),
@@ -175,6 +177,16 @@ impl Session {
             });
         }
         self.open_call(id, call, out);
+    }
+
+    /// Records a long answer piece by piece, so that a server that is killed loses little of it.
+    fn flush_much(&mut self, out: &mut Vec<Effect>) {
+        /// Bytes that a death may cost.
+        const PIECE: usize = 2 * 1024;
+        let Some(turn) = &self.turn else { return };
+        if turn.text.len() + turn.thought.len() >= PIECE {
+            self.flush(false, out);
+        }
     }
 
     /// Records what was said since the last record.

@@ -98,6 +98,7 @@ fn append(record: &Record) -> String {
             format!("result {} {} {text:?}{took}", call.0, word(*outcome))
         }
         Record::Mode { mode } => format!("mode {}", mode.id()),
+        Record::Model { model } => format!("model {model}"),
         Record::Ended { turn, reason } => {
             let why = match reason {
                 EndReason::Done => "done".to_owned(),

@@ -91,6 +91,8 @@ fn raw_items_do_not_go_to_another_model() {
             append ended t0 done
             answer p0 ended EndTurn
 
+            append model other
+
             append user t1 "two"
             ask-model #1 of other: user "one" | assistant "First." | user "two"
         "#]],
@@ -120,6 +122,10 @@ fn raw_items_do_not_come_back_with_the_first_model() {
             append assistant a0 "First." raw {"reasoning_content":"Hm."}
             append ended t0 done
             answer p0 ended EndTurn
+
+            append model other
+
+            append model m
 
             append user t1 "two"
             ask-model #1: user "one" | assistant "First." | user "two"
@@ -181,6 +187,8 @@ fn raw_items_do_not_survive_a_restart_with_another_model() {
             append assistant a0 "First." raw {"reasoning_content":"Hm."}
             append ended t0 done
             answer p0 ended EndTurn
+
+            append model other
 
             (nothing)
 
@@ -272,6 +280,8 @@ fn raw_items_that_come_after_the_model_was_changed_do_not_go_to_the_other() {
             append call 0 a0 c0 read_file {"path":"a"}
             show call 0 read_file {"path":"a"}
             plan-call 0 read_file {"path":"a"}
+
+            append model other
 
             (nothing, 2 times)
 
