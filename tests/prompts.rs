@@ -158,18 +158,22 @@ fn a_prompt_to_an_unknown_session_is_an_error_that_says_so() {
 }
 
 #[test]
-fn a_prompt_before_any_model_is_configured_says_what_to_do() {
-    let workspace = Workspace::new("");
+fn a_prompt_before_any_model_is_configured_says_what_to_do_and_doing_it_helps() {
+    let (model, workspace) = (Model::start(), Workspace::new(""));
     let editor = Editor::start(&Setup::agent(), &workspace);
     let session = editor.new_session();
     let prompt = editor.prompt(&session, "hello");
     let error = editor.end(&prompt).end.unwrap_err();
-    assert!(
-        error.message.contains("default_model") && error.message.contains("config.toml"),
-        "{error:?}"
-    );
-    // Configured meanwhile, it works without a new server: nobody should have to guess that one is needed.
-    editor.round_trip();
+    for part in ["default_model", "config.toml"] {
+        assert!(error.message.contains(part), "{error:?}");
+    }
+    workspace.configure(&config_for(&model.url()));
+    let prompt = editor.prompt(&session, "and now?");
+    let mut asked = model.next();
+    assert_eq!(asked.body["model"], "scripted-1");
+    asked.say("yes");
+    asked.end();
+    assert_eq!(editor.end(&prompt).text(), "yes");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use protocol::methods::{self, Notification, Request, Sender};
 use protocol::{acp, lsp};
 use serde_json::{Value, json};
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -483,17 +484,22 @@ impl Editor {
 
 impl Drop for Editor {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            return self.finish();
-        }
+        let ended = match std::thread::panicking() {
+            true => None,
+            false => match catch_unwind(AssertUnwindSafe(|| self.finish())) {
+                Ok(()) => return,
+                Err(panic) => Some(panic),
+            },
+        };
         let _ = self.server.kill();
         let _ = self.server.wait();
         let state = self.connection.state();
-        eprintln!(
-            "--- conversation ---\n{}\n--- stderr ---\n{}",
-            state.log.join("\n"),
-            state.stderr
-        );
+        let (log, stderr) = (state.log.join("\n"), state.stderr.clone());
+        drop(state);
+        eprintln!("--- conversation ---\n{log}\n--- stderr ---\n{stderr}");
+        if let Some(panic) = ended {
+            resume_unwind(panic);
+        }
     }
 }
 
