@@ -10,7 +10,7 @@ pub mod sse;
 
 use serde_json::Value;
 
-pub use http::{Endpoint, HttpRequest, Secret};
+pub use http::{Endpoint, HttpRequest, Secret, without_secrets};
 
 /// A wire format: how to ask, how to read the answer, how to read a refusal to answer.
 ///

@@ -72,7 +72,7 @@ async fn in_editor(
 ) -> Result<Applied, String> {
     let shown = &change.file.shown;
     let old = change.old.as_deref().unwrap_or_default();
-    let clean = fs::read(&change.file.real).is_ok_and(|it| it == old.as_bytes());
+    let clean = fs::read(&change.file.real).is_ok_and(|it| is_clean(&it, old));
     let edits = text_edits(old, &change.new, world.encoding);
     let edit = workspace_edit(uri.clone(), version, edits, world.versioned_edits);
     // Asked for before the edit is sent, so that a `didChange` that overtakes the answer is seen.
@@ -127,6 +127,11 @@ async fn in_editor(
             "The edit of {shown} was sent, but the editor's text is another than expected. Read the file before you go on."
         )),
     }
+}
+
+/// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break.
+fn is_clean(disk: &[u8], text: &str) -> bool {
+    disk == text.as_bytes() || disk.is_empty() && matches!(text, "\n" | "\r\n")
 }
 
 /// Saves a buffer that was clean before, where the editor can.
@@ -252,4 +257,23 @@ fn umask() -> u32 {
             u32::from_str_radix(&line, 8).ok()
         })
         .unwrap_or(0o022)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_that_neovim_shows_as_one_empty_line_is_clean() {
+        let cases = [
+            ("", ""),
+            ("", "\n"),
+            ("", "\r\n"),
+            ("", "\n\n"),
+            ("a", "a\n"),
+            ("a\n", "a\n"),
+        ];
+        let clean = cases.map(|(disk, text)| is_clean(disk.as_bytes(), text));
+        assert_eq!(clean, [true, true, true, false, false, true]);
+    }
 }

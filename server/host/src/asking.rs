@@ -5,7 +5,7 @@ use engine::session::Question;
 use protocol::acp;
 use protocol::lsp;
 use protocol::session::CallId;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use tokio::sync::oneshot;
 
 /// A call of a session.
@@ -29,7 +29,7 @@ pub struct Asking {
     next_id: i64,
     pending: HashMap<i64, Pending>,
     /// Permissions that are open, whatever shows them.
-    pub questions: HashMap<CallKey, Question>,
+    pub questions: BTreeMap<CallKey, Question>,
     /// Those that wait for `window/showMessageRequest`, one at a time: some editors replace a second.
     queue: VecDeque<CallKey>,
     showing: Option<i64>,

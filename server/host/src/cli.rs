@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::client::Client;
+use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
 use crate::lsp::{self, Limits, Out};
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 /// A coding agent that is a language server.
 ///
@@ -50,6 +52,17 @@ struct Arguments {
 enum Command {
     /// Serves an editor over stdio. The default when stdin is not a terminal.
     Lsp,
+    /// Shows the agent at work on a sample project: no key, no network, no editor needed.
+    ///
+    /// The configured model answers, or the one that `--model` names; without one a built-in script does.
+    Demo {
+        /// Answers every question with yes.
+        #[arg(long, short)]
+        yes: bool,
+        /// Leaves the sample project where it was made.
+        #[arg(long)]
+        keep: bool,
+    },
 }
 
 /// Runs the program.
@@ -64,6 +77,11 @@ pub fn main() -> ExitCode {
     };
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
+        Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
+            model: arguments.model,
+            yes,
+            keep,
+        }),
         None if !std::io::stdin().is_terminal() => serve(flags),
         None => {
             use clap::CommandFactory;
@@ -200,6 +218,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
             flags: Some(flags),
             ..Layers::default()
         },
+        limits: limits.clone(),
         roots: Vec::new(),
         documents: Documents::default(),
         text_waiters: Vec::new(),
@@ -214,7 +233,8 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         ended: Some(ended),
         said: Vec::new(),
     };
-    let main_loop = tokio::spawn(main_loop::run(host, front_events, events));
+    let ending = CancellationToken::new();
+    let main_loop = tokio::spawn(main_loop::run(host, front_events, events, ending.clone()));
     let pump = Limits {
         max_message_bytes: usize::try_from(limits.message_bytes).unwrap_or(usize::MAX),
         max_open_requests: usize::try_from(limits.requests_in_flight).unwrap_or(usize::MAX),
@@ -224,10 +244,10 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         // Not the sender's end: the loop ends with the reader, whose code counts.
         Ok(()) = parent_gone => 1,
     };
-    // A loop that still ran would hear that its commands have ended, and ask the model what now.
-    main_loop.abort();
+    // Before the commands end: a result that still came in would have its model asked again. The loop
+    // ends every turn first, so that each log says how it ended.
+    ending.cancel();
     let grace = Duration::from_millis(limits.exit_ms);
-    // It ends between two events, so what it wrote is whole.
     let _ = tokio::time::timeout(grace, main_loop).await;
     // Launchers end what is left even if this takes too long.
     let _ = tokio::time::timeout(grace, children.stop_all()).await;

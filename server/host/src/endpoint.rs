@@ -2,7 +2,7 @@
 //!
 //! A key is read from its environment variable at the moment it is needed and lives in a `Secret`.
 
-use engine::provider::{Endpoint, Secret, Wire};
+use engine::provider::{Endpoint, Secret, Wire, without_secrets};
 use protocol::config::{Config, ProviderKind};
 use url::{Host, Url};
 
@@ -156,8 +156,9 @@ fn key(variable: &str) -> Option<Secret> {
 
 /// Plain `http` shows keys and code to the network, so it is for this machine only (spec 20.3).
 fn check_url(name: &str, base_url: &str) -> Result<(), String> {
+    let shown = without_secrets(base_url);
     let url = Url::parse(base_url).map_err(|error| {
-        format!("The address of {name}, {base_url}, is not a URL ({error}); correct base_url.")
+        format!("The address of {name}, {shown}, is not a URL ({error}); correct base_url.")
     })?;
     let is_local = match url.host() {
         Some(Host::Domain(domain)) => domain == "localhost" || domain.ends_with(".localhost"),
@@ -169,7 +170,7 @@ fn check_url(name: &str, base_url: &str) -> Result<(), String> {
         "https" => Ok(()),
         "http" if is_local => Ok(()),
         _ => Err(format!(
-            "The address of {name}, {base_url}, must begin with https, or with http on this machine."
+            "The address of {name}, {shown}, must begin with https, or with http on this machine."
         )),
     }
 }

@@ -28,4 +28,6 @@ mod perform;
 mod session_host;
 mod show;
 
+mod demo;
+
 pub mod cli;

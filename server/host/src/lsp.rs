@@ -21,7 +21,7 @@ pub use current::{current_message_repaired, current_request_id};
 pub use door::{Door, DoorFront, FrontEvent, Incoming, Notice, Reply, cancelled, service};
 pub use frame::{Frame, Frames};
 pub use message::{Answer, Message};
-pub use out::{Chunk, ChunkKind, Out};
+pub use out::{BEHIND, Chunk, ChunkKind, HIGH_WATER, Out};
 pub use pump::{Front, Limits, serve, serve_on};
 pub use repair::repair_surrogates;
 

@@ -15,6 +15,7 @@ use crate::store::Folders;
 use crate::tasks::Tasks;
 use engine::config::Layer;
 use engine::session::Input;
+use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
 use protocol::session::{CallId, StreamId};
 use std::collections::{HashMap, VecDeque};
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 /// The owner of everything that lasts.
 pub struct Host {
@@ -34,6 +36,8 @@ pub struct Host {
     /// Layers of configuration that are the same for every session, weakest first, the project's
     /// aside.
     pub(crate) layers: Layers,
+    /// Limits that hold for the editor as a whole.
+    pub(crate) limits: Limits,
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) documents: Documents,
     /// Tasks that wait for a text.
@@ -68,25 +72,29 @@ pub enum TaskKey {
     Call(SessionKey, CallId),
 }
 
-/// Runs until both inboxes are closed.
+/// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
+/// log says how it ended and no model is asked any more.
 pub async fn run(
     mut host: Host,
     mut front: mpsc::Receiver<FrontEvent>,
     mut events: mpsc::Receiver<Event>,
+    ending: CancellationToken,
 ) {
     loop {
-        // Fair between the two: neither a typing person nor a fast model may starve the other.
+        // Fair between the two inboxes: neither a typing person nor a fast model may starve the other.
         tokio::select! {
             event = front.recv() => match event {
                 Some(event) => host.guarded(|it| it.front(event)),
-                None => return,
+                None => break,
             },
             event = events.recv() => match event {
                 Some(event) => host.guarded(|it| it.event(event)),
-                None => return,
+                None => break,
             },
+            () = ending.cancelled() => break,
         }
     }
+    host.guarded(Host::cancel_all);
 }
 
 impl Host {

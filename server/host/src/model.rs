@@ -3,7 +3,9 @@
 //! What is sent and what the bytes mean is the provider's business, in the engine.
 
 use crate::event::{Event, SessionKey};
-use engine::provider::{HttpRequest, ModelError, ModelErrorKind, ModelEvent, Provider};
+use engine::provider::{
+    HttpRequest, ModelError, ModelErrorKind, ModelEvent, Provider, without_secrets,
+};
 use futures_util::StreamExt;
 use protocol::session::StreamId;
 use std::error::Error;
@@ -69,7 +71,7 @@ async fn ask<R: AsyncFn()>(
     sink: &Sink<R>,
 ) -> Result<(), ModelError> {
     let client = client(patience.connect)?;
-    let address = request.url.split('?').next().unwrap_or_default().to_owned();
+    let address = without_secrets(&request.url);
     let method = request.method.parse().unwrap_or(reqwest::Method::POST);
     let mut sending = client.request(method, &request.url).body(request.body);
     for (name, value) in &request.headers {
@@ -104,7 +106,7 @@ async fn ask<R: AsyncFn()>(
             }
             // A broken connection is a stream that ended: the decoder knows whether that was too early.
             Some(Err(error)) => {
-                tracing::info!(error = %chain(&error), "the model's connection broke");
+                tracing::info!(error = %chain(&error.without_url()), "the model's connection broke");
                 true
             }
             None => true,

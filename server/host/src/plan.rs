@@ -194,7 +194,8 @@ impl WorkEnd {
 }
 
 impl Plan {
-    pub fn new(title: String, kind: ToolKind) -> PlanBuilder {
+    /// Begins a plan; `then` ends it.
+    pub fn build(title: String, kind: ToolKind) -> PlanBuilder {
         PlanBuilder {
             title,
             kind,

@@ -9,9 +9,17 @@ root = vim.fn.fnamemodify(root, ":p"):gsub("/$", "")
 local plugin = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(root))) .. "/editors/nvim"
 
 --- Longest wait for anything, in milliseconds; only a failing case takes that long.
-local patience = 5000
+local patience = 10000
 
 local children = {}
+
+--- What is looked at after a case, and what is closed then.
+local endings = {}
+
+--- `check` runs when the case has passed so far, `close` whatever happened.
+function T.afterwards(check, close)
+  table.insert(endings, { check = check, close = close })
+end
 
 function T.eq(got, want, what)
   if not vim.deep_equal(got, want) then
@@ -195,6 +203,15 @@ function child_methods.quit(child)
   end, children)
 end
 
+--- Ends the child without a word, as the system does when memory runs out.
+function child_methods.kill(child)
+  vim.uv.kill(vim.fn.jobpid(child.channel), "sigkill")
+  vim.fn.jobwait({ child.channel }, patience)
+  children = vim.tbl_filter(function(it)
+    return it ~= child
+  end, children)
+end
+
 function child_methods.errors(child)
   local ok, messages =
     pcall(vim.rpcrequest, child.channel, "nvim_exec2", "messages", { output = true })
@@ -246,6 +263,19 @@ local function check_children()
   end
 end
 
+local function check_endings()
+  for _, it in ipairs(endings) do
+    it.check()
+  end
+end
+
+local function stop_endings()
+  for _, it in ipairs(endings) do
+    it.close()
+  end
+  endings = {}
+end
+
 local function stop_children()
   for _, child in ipairs(children) do
     pcall(vim.fn.jobstop, child.channel)
@@ -264,8 +294,10 @@ function T.run(files)
       local ok, problem = xpcall(function()
         cases[name](T)
         check_children()
+        check_endings()
       end, debug.traceback)
       stop_children()
+      stop_endings()
       n_passed, n_failed = n_passed + (ok and 1 or 0), n_failed + (ok and 0 or 1)
       local line = ("%s %s: %s\n"):format(ok and "ok    " or "FAILED", vim.fs.basename(file), name)
       io.stdout:write(line, ok and "" or tostring(problem) .. "\n")

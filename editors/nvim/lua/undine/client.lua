@@ -83,6 +83,9 @@ local function attach_all()
     group = group,
     callback = function(args)
       attach(args.buf)
+      if args.event == "BufWritePost" then
+        require("undine.documents").written(args.buf)
+      end
     end,
   })
   vim.iter(vim.api.nvim_list_bufs()):each(attach)

@@ -1,4 +1,6 @@
 --- Edits and saves which the server asks for in open buffers.
+local state = require("undine.state")
+
 local M = {}
 
 --- The loaded buffer of a document, also when it was opened through a link; never made by asking.
@@ -27,8 +29,72 @@ local function close_undo_step(buf)
   end
 end
 
+--- Gives the server the buffer's whole text again: a changed 'endofline' is no change of a line, so that Neovim would
+--- not tell it.
+---@param buf integer
+local function send_whole(buf)
+  for id in pairs(state.clients) do
+    if vim.lsp.buf_is_attached(buf, id) then
+      vim.lsp.buf_detach_client(buf, id)
+      vim.lsp.buf_attach_client(buf, id)
+    end
+  end
+end
+
+--- After a write of the person's: with 'fixendofline' the file has a final line break now, and so has the buffer.
+---@param buf integer
+function M.written(buf)
+  local bo = vim.bo[buf]
+  if bo.fixendofline and not bo.binary and not bo.endofline then
+    bo.endofline = true
+    send_whole(buf)
+  end
+end
+
+---@param edit lsp.WorkspaceEdit
+---@return { uri: string, version?: integer, edits: lsp.TextEdit[] }[]? documents nil when it is more than text edits
+local function documents_of(edit)
+  local documents = {}
+  for _, change in ipairs(edit.documentChanges or {}) do
+    if not change.textDocument then
+      return nil
+    end
+    local version = change.textDocument.version
+    table.insert(documents, {
+      uri = change.textDocument.uri,
+      version = version ~= vim.NIL and version or nil,
+      edits = change.edits,
+    })
+  end
+  for uri, edits in pairs(edit.changes or {}) do
+    table.insert(documents, { uri = uri, edits = edits })
+  end
+  return documents
+end
+
+--- Why an edit must not be made in this buffer.
+---@param buf integer
+---@param document { uri: string, version?: integer }
+---@return string?
+local function refusal(buf, document)
+  local version = vim.lsp.util.buf_versions[buf]
+  if document.version and document.version ~= version then
+    return ("%s is at version %d, the edit is for %d"):format(
+      document.uri,
+      version,
+      document.version
+    )
+  end
+  if not vim.bo[buf].modifiable then
+    return "the buffer is not modifiable"
+  end
+  if vim.bo[buf].fileformat ~= "mac" then
+    return require("undine.edits").problem(vim.api.nvim_buf_get_lines(buf, 0, -1, true))
+  end
+end
+
 --- Answers `workspace/applyEdit`. Neovim's own handler says `applied: true` of an edit it has skipped for its
---- version; this one compares the versions first and says so.
+--- version; this one compares the versions first and says so. All or nothing.
 ---@param params lsp.ApplyWorkspaceEditParams
 ---@param client_id integer
 ---@return lsp.ApplyWorkspaceEditResult
@@ -38,31 +104,34 @@ function M.apply(params, client_id)
     return { applied = false, failureReason = "the client has ended" }
   end
 
-  local touched = {} ---@type integer[]
-  for _, change in ipairs(params.edit.documentChanges or {}) do
-    local document = change.textDocument
-    local buf = document and loaded(document.uri)
-    if buf then
-      local version = vim.lsp.util.buf_versions[buf]
-      if document.version and document.version ~= vim.NIL and document.version ~= version then
-        return {
-          applied = false,
-          failureReason = ("%s is at version %d, the edit is for %d"):format(
-            document.uri,
-            version,
-            document.version
-          ),
-        }
-      end
-      table.insert(touched, buf)
+  local documents = documents_of(params.edit)
+  local bufs = {} ---@type integer[]
+  for at, document in ipairs(documents or {}) do
+    local buf = loaded(document.uri)
+    local reason = buf and refusal(buf, document)
+    if reason then
+      return { applied = false, failureReason = reason }
     end
-  end
-  for uri in pairs(params.edit.changes or {}) do
-    table.insert(touched, loaded(uri))
+    bufs[at] = buf
   end
 
-  vim.iter(touched):each(close_undo_step)
-  local ok, problem = pcall(vim.lsp.util.apply_workspace_edit, params.edit, client.offset_encoding)
+  vim.iter(pairs(bufs)):each(function(_, buf)
+    close_undo_step(buf)
+  end)
+  local ok, problem = pcall(function()
+    if not documents or vim.tbl_count(bufs) < #documents then
+      vim.lsp.util.apply_workspace_edit(params.edit, client.offset_encoding)
+      return
+    end
+    for at, document in ipairs(documents) do
+      local has_break =
+        require("undine.edits").put(bufs[at], document.edits, client.offset_encoding)
+      if vim.bo[bufs[at]].endofline ~= has_break then
+        vim.bo[bufs[at]].endofline = has_break
+        send_whole(bufs[at])
+      end
+    end
+  end)
   return { applied = ok, failureReason = not ok and tostring(problem) or nil }
 end
 
@@ -74,9 +143,15 @@ function M.save(params)
   if not buf then
     return { saved = false }
   end
+  -- The agent's edit must not bring a line break at the end of the file with it.
+  local fixes_end = vim.bo[buf].fixendofline
+  vim.bo[buf].fixendofline = false
   local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd("silent update")
   end)
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.bo[buf].fixendofline = fixes_end
+  end
   if not ok then
     local line = tostring(problem):match("^[^\n]*")
     local reason = line:match("Vim%(%a+%):(.*)") or line

@@ -53,7 +53,7 @@ function M.render(hunks, n_lines, shape)
     local virtual = vim
       .iter(hunk.added)
       :map(function(line)
-        local text = line:gsub("\t", (" "):rep(shape.tabstop))
+        local text = line:gsub("\t", (" "):rep(shape.tabstop)):gsub("%z", "^@")
         local rest = math.max(0, shape.width - vim.fn.strdisplaywidth(text))
         return { { text .. (" "):rep(rest), "UndineAdd" } }
       end)

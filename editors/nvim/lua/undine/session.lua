@@ -40,6 +40,16 @@ function M.update(params, client_id)
   redraw()
 end
 
+---@param entry undine.Client
+---@param session? undine.Session
+local function run_waiting(entry, session)
+  local waiting = entry.on_session or {}
+  entry.on_session = nil
+  for _, run in ipairs(waiting) do
+    run(session)
+  end
+end
+
 --- Calls `run` with the session of this root, making one when there is none; with nil, once a person was told why,
 --- when there can be none.
 ---@param root string
@@ -62,8 +72,6 @@ function M.with(root, run)
     end
     entry.on_session = { run }
     client:request("session/new", { cwd = root, mcpServers = {} }, function(err, result)
-      local waiting = entry.on_session
-      entry.on_session = nil
       local session
       if err then
         tell(client_of.error_line(err))
@@ -73,9 +81,7 @@ function M.with(root, run)
         take_modes(session, result)
         entry.session = session.id
       end
-      for _, it in ipairs(waiting) do
-        it(session)
-      end
+      run_waiting(entry, session)
     end)
   end)
 end
@@ -191,17 +197,29 @@ end
 ---@param client vim.lsp.Client
 ---@param info table a session as `session/list` names it
 local function load(client, info)
+  local entry = state.clients[client.id]
+  if not entry then
+    tell("the server has ended; :UndineSessions starts it again")
+    return
+  end
   -- The replay comes as updates before the answer, so the session begins empty now.
   state.sessions[info.sessionId] = nil
   local session = state.session(info.sessionId, client.id)
   session.cwd, session.title = info.cwd, info.title
+  -- A prompt that is sent meanwhile is for this session and stands behind the replay, so it waits for the answer.
+  local before = entry.session
+  entry.session = nil
+  entry.on_session = entry.on_session or {}
   local params = { sessionId = session.id, cwd = info.cwd, mcpServers = {} }
   client:request("session/load", params, function(err, result)
     if err then
       transcript.add_note(session, "Error: " .. client_of.error_line(err), "UndineError")
+      entry.session = before
+      run_waiting(entry, nil)
     else
       take_modes(session, result)
-      state.clients[client.id].session = session.id
+      entry.session = session.id
+      run_waiting(entry, session)
     end
     redraw()
   end)

@@ -104,7 +104,7 @@ impl fmt::Debug for Headers<'_> {
 }
 
 /// A URL without its query and its `user:password@`, both of which may hold a key.
-fn without_secrets(url: &str) -> String {
+pub fn without_secrets(url: &str) -> String {
     let (path, hidden) = match url.split_once('?') {
         None => (url, ""),
         Some((path, _)) => (path, "?***"),

@@ -381,22 +381,18 @@ impl Session {
             let Some(call) = self.call_mut(id) else {
                 continue;
             };
-            out.push(match call.stage {
-                Stage::Asking(_) => Effect::StopAsking(id),
-                Stage::Planning | Stage::Running { .. } => Effect::StopCall(id),
-            });
+            let (stop, text) = match call.stage {
+                Stage::Asking(_) => (Effect::StopAsking(id), CANCELLED),
+                Stage::Planning => (Effect::StopCall(id), CANCELLED),
+                // An edit that the editor has in hand, or half a command: nobody can say.
+                Stage::Running { .. } => (Effect::StopCall(id), CUT_OFF),
+            };
+            out.push(stop);
             let change = CallChange {
                 status: Some(CallStatus::Done(Outcome::Cancelled)),
                 ..CallChange::default()
             };
-            self.close(
-                id,
-                Outcome::Cancelled,
-                CANCELLED.to_owned(),
-                None,
-                change,
-                out,
-            );
+            self.close(id, Outcome::Cancelled, text.to_owned(), None, change, out);
         }
     }
 
@@ -428,8 +424,10 @@ impl Session {
     }
 }
 
-/// What the model is told of a call that was cut off.
-pub(super) const CANCELLED: &str = "Cancelled by the person before it finished.";
+/// What the model is told of a call that was cancelled before it ran.
+pub(super) const CANCELLED: &str = "Cancelled by the person before it ran; nothing was done.";
+/// What the model is told of a call that was cancelled while it ran.
+pub(super) const CUT_OFF: &str = "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on.";
 
 fn status(id: CallId, status: CallStatus) -> Update {
     Update::CallChanged(

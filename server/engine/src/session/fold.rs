@@ -1,6 +1,6 @@
 //! Records back into a session, and into what an editor shows.
 
-use super::call::CANCELLED;
+use super::call::{CANCELLED, CUT_OFF};
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::{Session, Settings};
 use crate::context::{Answer, Asked, Entry};
@@ -143,7 +143,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                 text,
                 duration_ms,
             } => {
-                let shown = if text == CANCELLED {
+                let shown = if text == CANCELLED || text == CUT_OFF {
                     Vec::new()
                 } else {
                     vec![CallContent::Text(text.clone())]

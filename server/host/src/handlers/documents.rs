@@ -13,9 +13,7 @@ use tokio::sync::oneshot;
 
 impl Host {
     fn document_limit(&self) -> usize {
-        // The same for every session: the tightest of those that are open would depend on the order.
-        let limits = self.resolve(None).config.limits;
-        usize::try_from(limits.document_bytes).unwrap_or(usize::MAX)
+        usize::try_from(self.limits.document_bytes).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn did_open(&mut self, params: lsp::DidOpenTextDocumentParams, repaired: bool) {

@@ -35,6 +35,7 @@ impl Host {
         });
         let problem = self.read_user_file();
         self.said.extend(problem);
+        self.limits = self.resolve(None).config.limits;
         reply.send_value(Ok(self.initialize_result()));
     }
 
@@ -78,11 +79,16 @@ impl Host {
     }
 
     pub(crate) fn shutdown(&mut self, reply: Reply) {
+        self.cancel_all();
+        reply.send_value(Ok(Value::Null));
+    }
+
+    /// Ends every turn.
+    pub(crate) fn cancel_all(&mut self) {
         let sessions: Vec<_> = self.sessions.keys().cloned().collect();
         for session in sessions {
             self.step(&session, engine::session::Input::Cancel);
         }
-        reply.send_value(Ok(Value::Null));
     }
 
     /// The configuration for a project.
@@ -136,6 +142,7 @@ impl Host {
             value,
             trusted: self.client.trusted_settings,
         });
+        self.limits = self.resolve(None).config.limits;
         let keys: Vec<_> = self.sessions.keys().cloned().collect();
         for key in keys {
             self.configure(&key);

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use tower_lsp_server::jsonrpc::Id;
+use super::Id;
 
 /// The id of the request whose handler is being started, as the editor wrote it.
 ///

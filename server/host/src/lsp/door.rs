@@ -15,6 +15,10 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 /// What the editor says, in its order.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "moved once, never stored in bulk"
+)]
 pub enum FrontEvent {
     Request {
         id: Id,

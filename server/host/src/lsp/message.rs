@@ -5,9 +5,8 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id};
 
-use super::{error, repair_surrogates};
+use super::{Error, ErrorCode, Id, error, repair_surrogates};
 
 /// One message from the editor.
 #[derive(Debug, PartialEq)]

@@ -8,17 +8,22 @@
 //! than [`BEHIND`] bytes waiting, the last of them a chunk of its session and kind, becomes part of
 //! it. So a slow editor gets fewer and longer notifications whose text, joined, is the same.
 
+mod queue;
+#[cfg(test)]
+mod tests;
+
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::sync::{Notify, OwnedSemaphorePermit};
-use tokio_util::sync::CancellationToken;
-use tower_lsp_server::jsonrpc::{Error, Id};
+use tokio::sync::OwnedSemaphorePermit;
 
-use super::{ErrorCode, error, stdio};
+use self::queue::Shared;
+use super::stdio::Stdout;
+use super::{Error, ErrorCode, Id, error};
 
 /// A handle to the editor's end. Cheap to clone; the writer thread ends with the last one, after it has
 /// written what they queued.
@@ -58,18 +63,23 @@ const WRITE: usize = 64 * 1024;
 impl Out {
     /// Writes to the process's stdout. Call it once.
     pub fn stdout() -> io::Result<Out> {
-        Out::to(stdio::Stdout::open()?)
+        Out::to_fd(io::stdout())
+    }
+
+    /// Writes to a pipe or socket, which is duplicated. A lone message does not even go through the
+    /// thread where the system can write without blocking.
+    pub fn to_fd(fd: impl AsFd) -> io::Result<Out> {
+        let quick = Stdout::open(fd.as_fd())?;
+        Out::start(Stdout::open(fd.as_fd())?, Some(quick))
     }
 
     /// Writes to `sink`, from a thread of its own. Fails if there can be no thread.
     pub fn to(sink: impl Write + Send + 'static) -> io::Result<Out> {
-        let shared = Arc::new(Shared {
-            queue: Mutex::default(),
-            filled: Condvar::new(),
-            emptied: Condvar::new(),
-            room: Notify::new(),
-            gone: CancellationToken::new(),
-        });
+        Out::start(sink, None)
+    }
+
+    fn start(sink: impl Write + Send + 'static, quick: Option<Stdout>) -> io::Result<Out> {
+        let shared = Arc::new(Shared::new(quick));
         let own = Arc::clone(&shared);
         std::thread::Builder::new()
             .name("lsp-writer".into())
@@ -124,7 +134,7 @@ impl Out {
         self.reply_holding(id, result, None);
     }
 
-    /// As [`Out::reply`]; `held` is given back when the reply has been written, or never will be.
+    /// As [`Out::reply`]; `held` is given back when it is the reply's turn to be written, or never will be.
     pub(super) fn reply_holding(
         &self,
         id: &Id,
@@ -179,60 +189,23 @@ impl Out {
             return;
         }
         let mut queue = self.0.0.lock();
-        if queue.gone {
-            return;
+        if !queue.gone {
+            queue.push_chunk(&chunk);
+            self.0.0.see_to(queue);
         }
-        let behind = queue.unwritten() > BEHIND;
-        if !(behind && queue.open.as_ref().is_some_and(|it| it.takes(&chunk))) {
-            queue.close();
-            queue.open_for(&chunk);
-        }
-        write_escaped(&mut queue.text, chunk.text);
-        self.0.0.wake(queue);
     }
 
     /// Resolves when less than [`HIGH_WATER`] is unwritten, or when the editor is gone. Whoever produces a
     /// stream awaits it before each piece: so an editor that does not read stops the stream, not the
     /// memory.
     pub async fn room(&self) {
-        loop {
-            let mut freed = std::pin::pin!(self.0.0.room.notified());
-            // Registered before the look at the queue, so that no wake-up falls between the two.
-            freed.as_mut().enable();
-            {
-                let mut queue = self.0.0.lock();
-                if queue.gone || queue.unwritten() < HIGH_WATER {
-                    return;
-                }
-                queue.wanted = true;
-            }
-            freed.await;
-        }
+        self.0.0.room().await;
     }
 
     /// Blocks until all is written. False if that takes longer than `timeout` or the editor is gone. For
     /// the end of the process.
     pub fn flush(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now() + timeout;
-        let mut queue = self.0.0.lock();
-        loop {
-            if queue.gone {
-                return false;
-            }
-            if queue.unwritten() == 0 {
-                return true;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            (queue, _) = self
-                .0
-                .0
-                .emptied
-                .wait_timeout(queue, left)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        self.0.0.flush(timeout)
     }
 
     /// Resolves when the editor has closed its end (EPIPE). From then on everything is thrown away.
@@ -254,16 +227,10 @@ impl Out {
             }
         };
         let mut queue = self.0.0.lock();
-        if queue.gone {
-            return;
+        if !queue.gone {
+            queue.push(&body, held);
+            self.0.0.see_to(queue);
         }
-        queue.close();
-        frame(&mut queue.bytes, &body, b"");
-        if let Some(held) = held {
-            let end = queue.bytes.len();
-            queue.held.push((end, held));
-        }
-        self.0.0.wake(queue);
     }
 }
 
@@ -272,226 +239,6 @@ struct Owner(Arc<Shared>);
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.0.lock().closed = true;
-        self.0.filled.notify_one();
+        self.0.close();
     }
-}
-
-struct Shared {
-    /// A lock, because a chunk is merged in place into what is already queued, which a channel's sender
-    /// cannot reach, and because the loop must be able to queue without ever waiting for the editor. It
-    /// is held for copying one message and never across a call that blocks.
-    queue: Mutex<Queue>,
-    /// For the writer: there is something to write, or nothing ever again.
-    filled: Condvar,
-    /// For [`Out::flush`]: there is nothing left.
-    emptied: Condvar,
-    /// For [`Out::room`].
-    room: Notify,
-    gone: CancellationToken,
-}
-
-#[derive(Default)]
-struct Queue {
-    /// Whole messages, framed.
-    bytes: Vec<u8>,
-    /// What to give back when `bytes` has been written up to there.
-    held: Vec<(usize, OwnedSemaphorePermit)>,
-    /// The chunk behind `bytes` that may still grow, and its notification so far: `text` ends within the
-    /// JSON string that is the chunk's text.
-    open: Option<OpenChunk>,
-    text: Vec<u8>,
-    /// What the writer has taken and not yet written.
-    taken: usize,
-    /// The writer sleeps and must be woken.
-    idle: bool,
-    /// Somebody waits for room.
-    wanted: bool,
-    closed: bool,
-    gone: bool,
-}
-
-struct OpenChunk {
-    session: Arc<str>,
-    kind: ChunkKind,
-}
-
-impl OpenChunk {
-    fn takes(&self, chunk: &Chunk<'_>) -> bool {
-        self.kind == chunk.kind && self.session == *chunk.session
-    }
-}
-
-impl Queue {
-    fn unwritten(&self) -> usize {
-        self.taken + self.bytes.len() + self.text.len()
-    }
-
-    fn open_for(&mut self, chunk: &Chunk<'_>) {
-        let kind = match chunk.kind {
-            ChunkKind::Agent => "agent_message_chunk",
-            ChunkKind::Thought => "agent_thought_chunk",
-        };
-        let text = &mut self.text;
-        text.extend_from_slice(
-            br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":""#,
-        );
-        write_escaped(text, chunk.session);
-        text.extend_from_slice(br#"","update":{"sessionUpdate":""#);
-        text.extend_from_slice(kind.as_bytes());
-        text.extend_from_slice(br#"","content":{"type":"text","text":""#);
-        self.open = Some(OpenChunk {
-            session: Arc::clone(chunk.session),
-            kind: chunk.kind,
-        });
-    }
-
-    /// Ends the chunk that may still grow: something else comes behind it, or it is written.
-    fn close(&mut self) {
-        if self.open.take().is_some() {
-            frame(&mut self.bytes, &self.text, br#""}}}}"#);
-            self.text.clear();
-        }
-    }
-}
-
-impl Shared {
-    /// The state behind the lock is whole after every statement, so a panic elsewhere is no reason to
-    /// stop talking.
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Wakes the writer if it sleeps. While it works it looks again by itself.
-    fn wake(&self, mut queue: MutexGuard<'_, Queue>) {
-        let idle = std::mem::take(&mut queue.idle);
-        drop(queue);
-        if idle {
-            self.filled.notify_one();
-        }
-    }
-
-    /// The writer thread.
-    fn write_to(&self, mut sink: impl Write) {
-        let mut batch = Batch::default();
-        while self.take(&mut batch) {
-            let written = self.write(&batch.bytes, &mut batch.held, &mut sink);
-            if let Err(error) = written {
-                tracing::info!(%error, "the editor does not read any more");
-                let mut queue = self.lock();
-                *queue = Queue {
-                    gone: true,
-                    ..Queue::default()
-                };
-                drop(queue);
-                self.gone.cancel();
-                self.emptied.notify_all();
-                self.room.notify_waiters();
-                return;
-            }
-        }
-    }
-
-    /// Waits for something to write and takes all of it. False if nothing will come any more.
-    fn take(&self, batch: &mut Batch) -> bool {
-        /// A buffer that one big message has blown up is given back.
-        const KEPT: usize = 4 * WRITE;
-        batch.bytes.clear();
-        batch.bytes.shrink_to(KEPT);
-        batch.held.clear();
-        let mut queue = self.lock();
-        while queue.bytes.is_empty() && queue.open.is_none() {
-            if queue.closed {
-                return false;
-            }
-            queue.idle = true;
-            queue = self
-                .filled
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        queue.idle = false;
-        queue.close();
-        queue.text.shrink_to(KEPT);
-        std::mem::swap(&mut queue.bytes, &mut batch.bytes);
-        std::mem::swap(&mut queue.held, &mut batch.held);
-        queue.taken = batch.bytes.len();
-        true
-    }
-
-    fn write(
-        &self,
-        bytes: &[u8],
-        held: &mut Vec<(usize, OwnedSemaphorePermit)>,
-        sink: &mut impl Write,
-    ) -> io::Result<()> {
-        let mut done = 0;
-        while done < bytes.len() {
-            match sink.write(&bytes[done..bytes.len().min(done + WRITE)]) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(n) => done += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            }
-            if done == bytes.len() {
-                sink.flush()?;
-            }
-            let given_back = held.partition_point(|(end, _)| *end <= done);
-            held.drain(..given_back);
-            let mut queue = self.lock();
-            queue.taken = bytes.len() - done;
-            let unwritten = queue.unwritten();
-            let freed = queue.wanted && unwritten < HIGH_WATER;
-            if freed {
-                queue.wanted = false;
-            }
-            drop(queue);
-            if freed {
-                self.room.notify_waiters();
-            }
-            if unwritten == 0 {
-                self.emptied.notify_all();
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What the writer has in hand.
-#[derive(Default)]
-struct Batch {
-    bytes: Vec<u8>,
-    held: Vec<(usize, OwnedSemaphorePermit)>,
-}
-
-/// Appends one message, given in two parts.
-fn frame(to: &mut Vec<u8>, start: &[u8], end: &[u8]) {
-    // Writing to a Vec cannot fail.
-    let _ = write!(to, "Content-Length: {}\r\n\r\n", start.len() + end.len());
-    to.extend_from_slice(start);
-    to.extend_from_slice(end);
-}
-
-/// Appends `text` as it stands within a JSON string, without the quotes (RFC 8259, 7).
-fn write_escaped(to: &mut Vec<u8>, text: &str) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut kept = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let short = match byte {
-            b'"' | b'\\' => byte,
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            0..0x20 => b'u',
-            _ => continue,
-        };
-        to.extend_from_slice(&text.as_bytes()[kept..at]);
-        to.extend_from_slice(&[b'\\', short]);
-        if short == b'u' {
-            let (high, low) = (usize::from(byte >> 4), usize::from(byte & 0xF));
-            to.extend_from_slice(&[b'0', b'0', HEX[high], HEX[low]]);
-        }
-        kept = at + 1;
-    }
-    to.extend_from_slice(&text.as_bytes()[kept..]);
 }

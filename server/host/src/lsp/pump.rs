@@ -6,6 +6,9 @@
 //!
 //! Not decided here: what a method does, and how an agent's request is cancelled ([`Front::cancel`]).
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,13 +21,13 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
-use tower_lsp_server::{ExitedError, LanguageServer, LspService};
+use tower_lsp_server::ExitedError;
+use tower_lsp_server::jsonrpc::{Request, Response};
 use tower_service::Service;
 
 use super::frame::{Frame, Frames, SKIP_FACTOR};
 use super::message::{Answer, Message};
-use super::{Out, code, current, error, stdio};
+use super::{Error, ErrorCode, Id, LanguageServer, LspService, Out, code, current, error, stdio};
 
 /// What the pump needs of the main loop. Called on the reader's thread.
 pub trait Front: Send + 'static {
@@ -46,8 +49,8 @@ pub trait Front: Send + 'static {
 pub struct Limits {
     /// The largest message, in bytes. A larger one is answered with -32600 and skipped.
     pub max_message_bytes: usize,
-    /// The most requests at once, counted until their replies have been written. More are answered with
-    /// -32803.
+    /// The most requests at once, each counted until it is its reply's turn to be written, so that an
+    /// editor that never reads is bounded, too. More are answered with -32803.
     pub max_open_requests: usize,
 }
 
@@ -134,7 +137,7 @@ struct Reader<I, S, F> {
     out: Out,
     open: Arc<Open>,
     limits: Limits,
-    /// One for each open request, given back when its reply has been written.
+    /// One for each open request, given back when its reply is written.
     slots: Arc<Semaphore>,
     /// One for each refusal not yet written. When they run out the reader waits for the editor to read:
     /// refusing costs no slot, so nothing else bounds an editor that only writes.
@@ -291,6 +294,10 @@ impl<I: Read, S: LanguageServer, F: Front> Reader<I, S, F> {
     fn may_start(&self, id: &Id, method: &str) -> Result<(), Error> {
         if self.open.get(id).is_some() {
             let what = format!("request {id} is still open; give every request an id of its own");
+            return Err(error(ErrorCode::InvalidRequest, what));
+        }
+        if self.open.shut_down.load(Ordering::Acquire) {
+            let what = "the server is shut down; only `exit` may follow";
             return Err(error(ErrorCode::InvalidRequest, what));
         }
         if self.open.initialized.load(Ordering::Acquire) {

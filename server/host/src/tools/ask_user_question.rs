@@ -73,7 +73,7 @@ impl Tool for AskUserQuestion {
             }
         }
         let title = format!("Ask: {}", questions[0].question);
-        Ok(Plan::new(title, ToolKind::Other)
+        Ok(Plan::build(title, ToolKind::Other)
             .access(Access::Ask)
             .then(move |run| ask(questions, run)))
     }

@@ -50,7 +50,7 @@ impl Tool for ExecuteCommand {
         };
         let title = format!("Run {first}{more}");
         let shown = format!("{line}\n{}", folder.real.display());
-        Ok(Plan::new(title, ToolKind::Execute)
+        Ok(Plan::build(title, ToolKind::Execute)
             .access(Access::Run {
                 command: line.clone(),
                 cwd: folder.real.clone(),

@@ -32,7 +32,7 @@ impl Tool for ReadFile {
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
         let file = world.workspace.resolve(&input.path)?;
-        let plan = Plan::new(format!("Read {}", file.shown), ToolKind::Read).reads(&file);
+        let plan = Plan::build(format!("Read {}", file.shown), ToolKind::Read).reads(&file);
         Ok(plan.then(move |run| read(file, input.view_range, run)))
     }
 }

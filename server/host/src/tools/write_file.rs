@@ -79,7 +79,7 @@ pub(super) fn refuse(verb: &str, file: &FilePath, why: String) -> Result<Plan, S
         Place::Project => Err(why),
         Place::Protected | Place::External => {
             let title = format!("{verb} {}", file.shown);
-            let plan = Plan::new(title, ToolKind::Edit).reads(file).writes(file);
+            let plan = Plan::build(title, ToolKind::Edit).reads(file).writes(file);
             Ok(plan.then(async move |_| Err(why)))
         }
     }
@@ -95,7 +95,7 @@ pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: 
     };
     let hunks = text::hunks(old.as_deref().unwrap_or_default(), &new);
     let shown = text::shown_hash(&file.real, operation, &hunks);
-    Plan::new(title.clone(), ToolKind::Edit)
+    Plan::build(title.clone(), ToolKind::Edit)
         .writes(&file)
         .preview(Preview::Diff {
             path: file.real.clone(),

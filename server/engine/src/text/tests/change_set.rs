@@ -1,3 +1,7 @@
+//! Change sets: their laws, held by random input, and how small their edits are.
+
+#![allow(clippy::disallowed_types, reason = "a bound on time is tested")]
+
 use std::time::Instant;
 
 use expect_test::{Expect, expect};

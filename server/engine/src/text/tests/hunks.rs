@@ -1,3 +1,5 @@
+//! Hunks, and the unified diffs that people and models read.
+
 use std::path::Path;
 
 use expect_test::{Expect, expect};

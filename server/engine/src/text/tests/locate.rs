@@ -1,3 +1,7 @@
+//! Where a target is found, how it is replaced, and what a refusal tells the model.
+
+#![allow(clippy::disallowed_types, reason = "a bound on time is tested")]
+
 use std::time::Instant;
 
 use expect_test::{Expect, expect};

@@ -1,3 +1,5 @@
+//! Positions of the editor and offsets in the rope say the same place.
+
 use ropey::Rope;
 
 use super::random_text;

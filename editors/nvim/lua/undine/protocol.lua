@@ -1,0 +1,933 @@
+---@meta
+
+-- The wire's methods and types. Generated from server/protocol by `UPDATE=1 cargo test generated`; do not edit.
+
+--- What the editor sends.
+---@alias agent.ClientMethod
+---| '"session/new"' # Opens a new session in a folder. agent.NewSessionRequest -> agent.NewSessionResponse
+---| '"session/load"' # Opens a session from its log and replays it by `session/update`. agent.LoadSessionRequest -> agent.LoadSessionResponse
+---| '"session/list"' # Lists the sessions of a folder, newest first. agent.ListSessionsRequest -> agent.ListSessionsResponse
+---| '"session/prompt"' # Runs one turn. The answer comes when the turn has ended, and says why. A prompt that is sent while a turn runs steers that turn at its next tool boundary. agent.PromptRequest -> agent.PromptResponse
+---| '"session/set_mode"' # Sets how much the session may do without asking. agent.SetSessionModeRequest -> agent.SetSessionModeResponse
+---| '"session/cancel"' # Ends the running turn; every running and queued prompt of the session is answered with the stop reason `cancelled`. agent.CancelNotification
+
+--- What the server sends.
+---@alias agent.ServerMethod
+---| '"session/request_permission"' # Asks whether a planned call may run. agent.RequestPermissionRequest -> agent.RequestPermissionResponse
+---| '"elicitation/create"' # Puts the model's questions to the person. agent.CreateElicitationRequest -> agent.CreateElicitationResponse
+---| '"undine/document/save"' # Asks the editor to save a document that was clean before the agent edited it. agent.SaveDocumentParams -> agent.SaveDocumentResult
+---| '"session/update"' # Something in a session changed. agent.SessionNotification
+
+---@class agent.NewSessionRequest
+---@field cwd string
+---@field additionalDirectories? string[]
+---@field mcpServers agent.McpServer[]
+---@field systemPrompt? agent.SystemPrompt|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.McpServer.http: agent.McpServerHttp
+---@field type "http"
+
+---@class agent.McpServer.sse: agent.McpServerSse
+---@field type "sse"
+
+---@alias agent.McpServer
+---| agent.McpServer.http
+---| agent.McpServer.sse
+---| agent.McpServerStdio
+
+---@class agent.HttpHeader
+---@field name string
+---@field value string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.McpServerHttp
+---@field name string
+---@field url string
+---@field headers agent.HttpHeader[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.McpServerSse
+---@field name string
+---@field url string
+---@field headers agent.HttpHeader[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.McpServerStdio
+---@field name string
+---@field command string
+---@field args string[]
+---@field env agent.EnvVariable[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.EnvVariable
+---@field name string
+---@field value string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SystemPrompt
+---@field mode agent.SystemPromptMode
+---@field content agent.ContentBlock[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.SystemPromptMode
+---| '"append"'
+---| '"override"'
+---| string
+
+---@class agent.ContentBlock.text: agent.TextContent
+---@field type "text"
+
+---@class agent.ContentBlock.image: agent.ImageContent
+---@field type "image"
+
+---@class agent.ContentBlock.audio: agent.AudioContent
+---@field type "audio"
+
+---@class agent.ContentBlock.resource_link: agent.ResourceLink
+---@field type "resource_link"
+
+---@class agent.ContentBlock.resource: agent.EmbeddedResource
+---@field type "resource"
+
+---@alias agent.ContentBlock
+---| agent.ContentBlock.text
+---| agent.ContentBlock.image
+---| agent.ContentBlock.audio
+---| agent.ContentBlock.resource_link
+---| agent.ContentBlock.resource
+
+---@class agent.Annotations
+---@field audience? agent.Role[]|vim.NIL
+---@field lastModified? string|vim.NIL
+---@field priority? number|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.Role
+---| '"assistant"'
+---| '"user"'
+
+---@class agent.TextContent
+---@field annotations? agent.Annotations|vim.NIL
+---@field text string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ImageContent
+---@field annotations? agent.Annotations|vim.NIL
+---@field data string
+---@field mimeType string
+---@field uri? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.AudioContent
+---@field annotations? agent.Annotations|vim.NIL
+---@field data string
+---@field mimeType string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ResourceLink
+---@field annotations? agent.Annotations|vim.NIL
+---@field description? string|vim.NIL
+---@field mimeType? string|vim.NIL
+---@field name string
+---@field size? integer|vim.NIL
+---@field title? string|vim.NIL
+---@field uri string
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.EmbeddedResourceResource
+---| agent.TextResourceContents
+---| agent.BlobResourceContents
+
+---@class agent.TextResourceContents
+---@field mimeType? string|vim.NIL
+---@field text string
+---@field uri string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.BlobResourceContents
+---@field blob string
+---@field mimeType? string|vim.NIL
+---@field uri string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.EmbeddedResource
+---@field annotations? agent.Annotations|vim.NIL
+---@field resource agent.EmbeddedResourceResource
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.NewSessionResponse
+---@field sessionId agent.SessionId
+---@field modes? agent.SessionModeState|vim.NIL
+---@field configOptions? agent.SessionConfigOption[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.SessionId string
+
+---@class agent.SessionModeState
+---@field currentModeId agent.SessionModeId
+---@field availableModes agent.SessionMode[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.SessionModeId string
+
+---@class agent.SessionMode
+---@field id agent.SessionModeId
+---@field name string
+---@field description? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionConfigOption.select: agent.SessionConfigSelect
+---@field type "select"
+---@field id agent.SessionConfigId
+---@field name string
+---@field description? string|vim.NIL
+---@field category? agent.SessionConfigOptionCategory|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionConfigOption.boolean: agent.SessionConfigBoolean
+---@field type "boolean"
+---@field id agent.SessionConfigId
+---@field name string
+---@field description? string|vim.NIL
+---@field category? agent.SessionConfigOptionCategory|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.SessionConfigOption
+---| agent.SessionConfigOption.select
+---| agent.SessionConfigOption.boolean
+
+---@alias agent.SessionConfigId string
+
+---@alias agent.SessionConfigOptionCategory
+---| '"mode"'
+---| '"model"'
+---| '"model_config"'
+---| '"thought_level"'
+---| string
+
+---@alias agent.SessionConfigValueId string
+
+---@alias agent.SessionConfigSelectOptions
+---| agent.SessionConfigSelectOption[]
+---| agent.SessionConfigSelectGroup[]
+
+---@class agent.SessionConfigSelectOption
+---@field value agent.SessionConfigValueId
+---@field name string
+---@field description? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionConfigSelectGroup
+---@field group agent.SessionConfigGroupId
+---@field name string
+---@field options agent.SessionConfigSelectOption[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.SessionConfigGroupId string
+
+---@class agent.SessionConfigSelect
+---@field currentValue agent.SessionConfigValueId
+---@field options agent.SessionConfigSelectOptions
+
+---@class agent.SessionConfigBoolean
+---@field currentValue boolean
+
+---@class agent.LoadSessionRequest
+---@field mcpServers agent.McpServer[]
+---@field cwd string
+---@field additionalDirectories? string[]
+---@field sessionId agent.SessionId
+---@field systemPrompt? agent.SystemPrompt|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.LoadSessionResponse
+---@field modes? agent.SessionModeState|vim.NIL
+---@field configOptions? agent.SessionConfigOption[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ListSessionsRequest
+---@field cwd? string|vim.NIL
+---@field cursor? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ListSessionsResponse
+---@field sessions agent.SessionInfo[]
+---@field nextCursor? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionInfo
+---@field sessionId agent.SessionId
+---@field cwd string
+---@field additionalDirectories? string[]
+---@field title? string|vim.NIL
+---@field updatedAt? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PromptRequest
+---@field sessionId agent.SessionId
+---@field prompt agent.ContentBlock[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PromptResponse
+---@field stopReason agent.StopReason
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.StopReason
+---| '"end_turn"'
+---| '"max_tokens"'
+---| '"max_turn_requests"'
+---| '"refusal"'
+---| '"cancelled"'
+
+---@class agent.SetSessionModeRequest
+---@field sessionId agent.SessionId
+---@field modeId agent.SessionModeId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SetSessionModeResponse
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CancelNotification
+---@field sessionId agent.SessionId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.RequestPermissionRequest
+---@field sessionId agent.SessionId
+---@field toolCall agent.ToolCallUpdate
+---@field options agent.PermissionOption[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ToolCallUpdate
+---@field toolCallId agent.ToolCallId
+---@field kind? agent.ToolKind|vim.NIL
+---@field status? agent.ToolCallStatus|vim.NIL
+---@field title? string|vim.NIL
+---@field name? string|vim.NIL
+---@field content? agent.ToolCallContent[]|vim.NIL
+---@field locations? agent.ToolCallLocation[]|vim.NIL
+---@field rawInput? any
+---@field rawOutput? any
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.ToolCallId string
+
+---@alias agent.ToolKind
+---| '"read"'
+---| '"edit"'
+---| '"delete"'
+---| '"move"'
+---| '"search"'
+---| '"execute"'
+---| '"think"'
+---| '"fetch"'
+---| '"switch_mode"'
+---| '"other"'
+
+---@alias agent.ToolCallStatus
+---| '"pending"'
+---| '"in_progress"'
+---| '"completed"'
+---| '"failed"'
+
+---@class agent.ToolCallContent.content: agent.Content
+---@field type "content"
+
+---@class agent.ToolCallContent.diff: agent.Diff
+---@field type "diff"
+
+---@class agent.ToolCallContent.terminal: agent.Terminal
+---@field type "terminal"
+
+---@class agent.ToolCallContent.session: agent.SessionReference
+---@field type "session"
+
+---@alias agent.ToolCallContent
+---| agent.ToolCallContent.content
+---| agent.ToolCallContent.diff
+---| agent.ToolCallContent.terminal
+---| agent.ToolCallContent.session
+
+---@class agent.Content
+---@field content agent.ContentBlock
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.Diff
+---@field path string
+---@field oldText? string|vim.NIL
+---@field newText string
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.TerminalId string
+
+---@class agent.Terminal
+---@field terminalId agent.TerminalId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionReference
+---@field sessionId agent.SessionId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ToolCallLocation
+---@field path string
+---@field line? integer|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PermissionOption
+---@field optionId agent.PermissionOptionId
+---@field name string
+---@field kind agent.PermissionOptionKind
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.PermissionOptionId string
+
+---@alias agent.PermissionOptionKind
+---| '"allow_once"'
+---| '"allow_always"'
+---| '"reject_once"'
+---| '"reject_always"'
+
+---@class agent.RequestPermissionResponse
+---@field outcome agent.RequestPermissionOutcome
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.RequestPermissionOutcome.cancelled
+---@field outcome "cancelled"
+
+---@class agent.RequestPermissionOutcome.selected: agent.SelectedPermissionOutcome
+---@field outcome "selected"
+
+---@alias agent.RequestPermissionOutcome
+---| agent.RequestPermissionOutcome.cancelled
+---| agent.RequestPermissionOutcome.selected
+
+---@class agent.SelectedPermissionOutcome
+---@field optionId agent.PermissionOptionId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CreateElicitationRequest.form: agent.ElicitationFormMode
+---@field mode "form"
+---@field message string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CreateElicitationRequest.url: agent.ElicitationUrlMode
+---@field mode "url"
+---@field message string
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.CreateElicitationRequest
+---| agent.CreateElicitationRequest.form
+---| agent.CreateElicitationRequest.url
+
+---@class agent.ElicitationSessionScope
+---@field sessionId agent.SessionId
+---@field toolCallId? agent.ToolCallId|vim.NIL
+
+---@class agent.ElicitationRequestScope
+---@field requestId agent.RequestId
+
+---@alias agent.RequestId
+---| vim.NIL
+---| integer
+---| string
+
+---@class agent.ElicitationSchema
+---@field type? agent.ElicitationSchemaType
+---@field title? string|vim.NIL
+---@field properties? table<string, agent.ElicitationPropertySchema>
+---@field required? string[]|vim.NIL
+---@field description? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.ElicitationSchemaType "object"
+
+---@class agent.ElicitationPropertySchema.string: agent.StringPropertySchema
+---@field type "string"
+
+---@class agent.ElicitationPropertySchema.number: agent.NumberPropertySchema
+---@field type "number"
+
+---@class agent.ElicitationPropertySchema.integer: agent.IntegerPropertySchema
+---@field type "integer"
+
+---@class agent.ElicitationPropertySchema.boolean: agent.BooleanPropertySchema
+---@field type "boolean"
+
+---@class agent.ElicitationPropertySchema.array: agent.MultiSelectPropertySchema
+---@field type "array"
+
+---@alias agent.ElicitationPropertySchema
+---| agent.ElicitationPropertySchema.string
+---| agent.ElicitationPropertySchema.number
+---| agent.ElicitationPropertySchema.integer
+---| agent.ElicitationPropertySchema.boolean
+---| agent.ElicitationPropertySchema.array
+
+---@alias agent.StringFormat
+---| '"email"'
+---| '"uri"'
+---| '"date"'
+---| '"date-time"'
+
+---@class agent.EnumOption
+---@field const string
+---@field title string
+---@field description? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.StringPropertySchema
+---@field title? string|vim.NIL
+---@field description? string|vim.NIL
+---@field minLength? integer|vim.NIL
+---@field maxLength? integer|vim.NIL
+---@field pattern? string|vim.NIL
+---@field format? agent.StringFormat|vim.NIL
+---@field default? string|vim.NIL
+---@field enum? string[]|vim.NIL
+---@field oneOf? agent.EnumOption[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.NumberPropertySchema
+---@field title? string|vim.NIL
+---@field description? string|vim.NIL
+---@field minimum? number|vim.NIL
+---@field maximum? number|vim.NIL
+---@field default? number|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IntegerPropertySchema
+---@field title? string|vim.NIL
+---@field description? string|vim.NIL
+---@field minimum? integer|vim.NIL
+---@field maximum? integer|vim.NIL
+---@field default? integer|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.BooleanPropertySchema
+---@field title? string|vim.NIL
+---@field description? string|vim.NIL
+---@field default? boolean|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.MultiSelectItems.string: agent.StringMultiSelectItems
+---@field type "string"
+
+---@alias agent.MultiSelectItems
+---| agent.MultiSelectItems.string
+---| agent.TitledMultiSelectItems
+
+---@class agent.StringMultiSelectItems
+---@field enum string[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.TitledMultiSelectItems
+---@field anyOf agent.EnumOption[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.MultiSelectPropertySchema
+---@field title? string|vim.NIL
+---@field description? string|vim.NIL
+---@field minItems? integer|vim.NIL
+---@field maxItems? integer|vim.NIL
+---@field items agent.MultiSelectItems
+---@field default? string[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ElicitationFormMode.1: agent.ElicitationSessionScope
+---@field requestedSchema agent.ElicitationSchema
+
+---@class agent.ElicitationFormMode.2: agent.ElicitationRequestScope
+---@field requestedSchema agent.ElicitationSchema
+
+---@alias agent.ElicitationFormMode
+---| agent.ElicitationFormMode.1
+---| agent.ElicitationFormMode.2
+
+---@alias agent.ElicitationId string
+
+---@class agent.ElicitationUrlMode.1: agent.ElicitationSessionScope
+---@field elicitationId agent.ElicitationId
+---@field url string
+
+---@class agent.ElicitationUrlMode.2: agent.ElicitationRequestScope
+---@field elicitationId agent.ElicitationId
+---@field url string
+
+---@alias agent.ElicitationUrlMode
+---| agent.ElicitationUrlMode.1
+---| agent.ElicitationUrlMode.2
+
+---@class agent.CreateElicitationResponse.accept: agent.ElicitationAcceptAction
+---@field action "accept"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CreateElicitationResponse.decline
+---@field action "decline"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CreateElicitationResponse.cancel
+---@field action "cancel"
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.CreateElicitationResponse
+---| agent.CreateElicitationResponse.accept
+---| agent.CreateElicitationResponse.decline
+---| agent.CreateElicitationResponse.cancel
+
+---@alias agent.ElicitationContentValue
+---| string
+---| integer
+---| number
+---| boolean
+---| string[]
+
+---@class agent.ElicitationAcceptAction
+---@field content? table<string, agent.ElicitationContentValue>|vim.NIL
+
+--- Asks the editor to save one open document.
+---@class agent.SaveDocumentParams
+---@field uri string The document, spelled as the editor opened it.
+
+--- Whether the document's text is on disk now.
+---@class agent.SaveDocumentResult
+---@field saved boolean
+
+---@class agent.SessionNotification
+---@field sessionId agent.SessionId
+---@field update agent.SessionUpdate
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionUpdate.user_message_chunk: agent.ContentChunk
+---@field sessionUpdate "user_message_chunk"
+
+---@class agent.SessionUpdate.agent_message_chunk: agent.ContentChunk
+---@field sessionUpdate "agent_message_chunk"
+
+---@class agent.SessionUpdate.agent_thought_chunk: agent.ContentChunk
+---@field sessionUpdate "agent_thought_chunk"
+
+---@class agent.SessionUpdate.tool_call: agent.ToolCall
+---@field sessionUpdate "tool_call"
+
+---@class agent.SessionUpdate.tool_call_update: agent.ToolCallUpdate
+---@field sessionUpdate "tool_call_update"
+
+---@class agent.SessionUpdate.plan: agent.Plan
+---@field sessionUpdate "plan"
+
+---@class agent.SessionUpdate.plan_update: agent.PlanUpdate
+---@field sessionUpdate "plan_update"
+
+---@class agent.SessionUpdate.plan_removed: agent.PlanRemoved
+---@field sessionUpdate "plan_removed"
+
+---@class agent.SessionUpdate.available_commands_update: agent.AvailableCommandsUpdate
+---@field sessionUpdate "available_commands_update"
+
+---@class agent.SessionUpdate.current_mode_update: agent.CurrentModeUpdate
+---@field sessionUpdate "current_mode_update"
+
+---@class agent.SessionUpdate.config_option_update: agent.ConfigOptionUpdate
+---@field sessionUpdate "config_option_update"
+
+---@class agent.SessionUpdate.session_info_update: agent.SessionInfoUpdate
+---@field sessionUpdate "session_info_update"
+
+---@class agent.SessionUpdate.usage_update: agent.UsageUpdate
+---@field sessionUpdate "usage_update"
+
+---@class agent.SessionUpdate.notice: agent.Notice
+---@field sessionUpdate "notice"
+
+---@class agent.SessionUpdate.compaction_update: agent.CompactionUpdate
+---@field sessionUpdate "compaction_update"
+
+---@class agent.SessionUpdate.compaction_summary_chunk: agent.CompactionSummaryChunk
+---@field sessionUpdate "compaction_summary_chunk"
+
+---@class agent.SessionUpdate.subagent_update: agent.SubagentUpdate
+---@field sessionUpdate "subagent_update"
+
+---@class agent.SessionUpdate.session_message: agent.SessionMessage
+---@field sessionUpdate "session_message"
+
+---@class agent.SessionUpdate.session_message_chunk: agent.SessionMessageChunk
+---@field sessionUpdate "session_message_chunk"
+
+---@alias agent.SessionUpdate
+---| agent.SessionUpdate.user_message_chunk
+---| agent.SessionUpdate.agent_message_chunk
+---| agent.SessionUpdate.agent_thought_chunk
+---| agent.SessionUpdate.tool_call
+---| agent.SessionUpdate.tool_call_update
+---| agent.SessionUpdate.plan
+---| agent.SessionUpdate.plan_update
+---| agent.SessionUpdate.plan_removed
+---| agent.SessionUpdate.available_commands_update
+---| agent.SessionUpdate.current_mode_update
+---| agent.SessionUpdate.config_option_update
+---| agent.SessionUpdate.session_info_update
+---| agent.SessionUpdate.usage_update
+---| agent.SessionUpdate.notice
+---| agent.SessionUpdate.compaction_update
+---| agent.SessionUpdate.compaction_summary_chunk
+---| agent.SessionUpdate.subagent_update
+---| agent.SessionUpdate.session_message
+---| agent.SessionUpdate.session_message_chunk
+
+---@alias agent.MessageId string
+
+---@class agent.ContentChunk
+---@field content agent.ContentBlock
+---@field messageId? agent.MessageId|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ToolCall
+---@field toolCallId agent.ToolCallId
+---@field title string
+---@field name? string|vim.NIL
+---@field kind? agent.ToolKind
+---@field status? agent.ToolCallStatus
+---@field content? agent.ToolCallContent[]
+---@field locations? agent.ToolCallLocation[]
+---@field rawInput? any
+---@field rawOutput? any
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanEntry
+---@field content string
+---@field priority agent.PlanEntryPriority
+---@field status agent.PlanEntryStatus
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.PlanEntryPriority
+---| '"high"'
+---| '"medium"'
+---| '"low"'
+
+---@alias agent.PlanEntryStatus
+---| '"pending"'
+---| '"in_progress"'
+---| '"completed"'
+
+---@class agent.Plan
+---@field entries agent.PlanEntry[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanUpdateContent.items: agent.PlanItems
+---@field type "items"
+
+---@class agent.PlanUpdateContent.markdown: agent.PlanMarkdown
+---@field type "markdown"
+
+---@alias agent.PlanUpdateContent
+---| agent.PlanUpdateContent.items
+---| agent.PlanUpdateContent.markdown
+
+---@alias agent.PlanId string
+
+---@class agent.PlanItems
+---@field planId agent.PlanId
+---@field entries agent.PlanEntry[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanMarkdown
+---@field planId agent.PlanId
+---@field content string
+---@field path? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanUpdate
+---@field plan agent.PlanUpdateContent
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanRemoved
+---@field planId agent.PlanId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.AvailableCommand
+---@field name string
+---@field description string
+---@field input? agent.AvailableCommandInput|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.AvailableCommandInput agent.UnstructuredCommandInput
+
+---@class agent.UnstructuredCommandInput
+---@field hint string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.AvailableCommandsUpdate
+---@field availableCommands agent.AvailableCommand[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CurrentModeUpdate
+---@field currentModeId agent.SessionModeId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ConfigOptionUpdate
+---@field configOptions agent.SessionConfigOption[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionInfoUpdate
+---@field title? string|vim.NIL
+---@field updatedAt? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.Cost
+---@field amount number
+---@field currency string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.UsageUpdate
+---@field used integer
+---@field size integer
+---@field cost? agent.Cost|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.NoticeSeverity
+---| '"info"'
+---| '"warning"'
+---| '"error"'
+---| string
+
+---@class agent.Notice
+---@field severity agent.NoticeSeverity
+---@field title string
+---@field description? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.CompactionId string
+
+---@alias agent.CompactionStatus
+---| '"in_progress"'
+---| '"completed"'
+---| '"failed"'
+---| '"cancelled"'
+---| string
+
+---@class agent.CompactionUpdate
+---@field compactionId agent.CompactionId
+---@field status agent.CompactionStatus
+---@field summary? agent.ContentBlock[]|vim.NIL
+---@field error? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CompactionSummaryChunk
+---@field compactionId agent.CompactionId
+---@field content agent.ContentBlock
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SubagentSessionCapabilities
+---@field cancel? agent.SessionCancelCapabilities|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionCancelCapabilities
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.StateUpdate.running: agent.RunningStateUpdate
+---@field state "running"
+
+---@class agent.StateUpdate.idle: agent.IdleStateUpdate
+---@field state "idle"
+
+---@class agent.StateUpdate.requires_action: agent.RequiresActionStateUpdate
+---@field state "requires_action"
+
+---@class agent.StateUpdate.unknown: agent.UnknownStateUpdate
+---@field state "unknown"
+
+---@alias agent.StateUpdate
+---| agent.StateUpdate.running
+---| agent.StateUpdate.idle
+---| agent.StateUpdate.requires_action
+---| agent.StateUpdate.unknown
+
+---@class agent.RunningStateUpdate
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.Error
+---@field code agent.ErrorCode
+---@field message string
+---@field data? any
+
+---@alias agent.ErrorCode
+---| -32700
+---| -32600
+---| -32601
+---| -32602
+---| -32603
+---| -32800
+---| -32000
+---| -32002
+---| integer
+
+---@class agent.ErrorStopReason
+---@field error? agent.Error|vim.NIL
+
+---@class agent.IdleStateUpdate.end_turn
+---@field stopReason "end_turn"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.max_tokens
+---@field stopReason "max_tokens"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.max_turn_requests
+---@field stopReason "max_turn_requests"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.refusal
+---@field stopReason "refusal"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.cancelled
+---@field stopReason "cancelled"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.error: agent.ErrorStopReason
+---@field stopReason "error"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.7
+---@field stopReason? vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.IdleStateUpdate
+---| agent.IdleStateUpdate.end_turn
+---| agent.IdleStateUpdate.max_tokens
+---| agent.IdleStateUpdate.max_turn_requests
+---| agent.IdleStateUpdate.refusal
+---| agent.IdleStateUpdate.cancelled
+---| agent.IdleStateUpdate.error
+---| agent.IdleStateUpdate.7
+
+---@class agent.RequiresActionStateUpdate
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.UnknownStateUpdate
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SubagentUpdate
+---@field sessionId agent.SessionId
+---@field title? string|vim.NIL
+---@field description? string|vim.NIL
+---@field capabilities? agent.SubagentSessionCapabilities|vim.NIL
+---@field state? agent.StateUpdate|vim.NIL
+---@field cwd? string|vim.NIL
+---@field additionalDirectories? string[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionMessage
+---@field messageId agent.MessageId
+---@field senderSessionId? agent.SessionId|vim.NIL
+---@field recipientSessionId? agent.SessionId|vim.NIL
+---@field senderMessageId? agent.MessageId|vim.NIL
+---@field recipientMessageId? agent.MessageId|vim.NIL
+---@field content? agent.ContentBlock[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionMessageChunk
+---@field messageId agent.MessageId
+---@field content agent.ContentBlock
+---@field _meta? table<string, any>|vim.NIL

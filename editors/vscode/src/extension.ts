@@ -1,0 +1,12 @@
+// Table of contents: starts the client and registers what a person can do.
+
+import * as vscode from "vscode";
+import { cancelTask, startClient } from "./client";
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+    const client = await startClient(context);
+    context.subscriptions.push(
+        client,
+        vscode.commands.registerCommand("undine.cancel", () => cancelTask(client)),
+    );
+}

@@ -1,0 +1,828 @@
+// The wire's methods and types. Generated from server/protocol by `UPDATE=1 cargo test generated`; do not edit.
+
+import { NotificationType, RequestType } from "vscode-jsonrpc";
+
+/** Opens a new session in a folder. Editor to server. */
+export const newSession = new RequestType<NewSessionRequest, NewSessionResponse, unknown>("session/new");
+
+/** Opens a session from its log and replays it by `session/update`. Editor to server. */
+export const loadSession = new RequestType<LoadSessionRequest, LoadSessionResponse, unknown>("session/load");
+
+/** Lists the sessions of a folder, newest first. Editor to server. */
+export const listSessions = new RequestType<ListSessionsRequest, ListSessionsResponse, unknown>("session/list");
+
+/**
+ * Runs one turn. The answer comes when the turn has ended, and says why. A prompt that is sent while a
+ * turn runs steers that turn at its next tool boundary. Editor to server.
+ */
+export const prompt = new RequestType<PromptRequest, PromptResponse, unknown>("session/prompt");
+
+/** Sets how much the session may do without asking. Editor to server. */
+export const setMode = new RequestType<SetSessionModeRequest, SetSessionModeResponse, unknown>("session/set_mode");
+
+/**
+ * Ends the running turn; every running and queued prompt of the session is answered with the stop
+ * reason `cancelled`. Editor to server.
+ */
+export const cancel = new NotificationType<CancelNotification>("session/cancel");
+
+/** Asks whether a planned call may run. Server to editor. */
+export const requestPermission = new RequestType<RequestPermissionRequest, RequestPermissionResponse, unknown>("session/request_permission");
+
+/** Puts the model's questions to the person. Server to editor. */
+export const createElicitation = new RequestType<CreateElicitationRequest, CreateElicitationResponse, unknown>("elicitation/create");
+
+/** Asks the editor to save a document that was clean before the agent edited it. Server to editor. */
+export const saveDocument = new RequestType<SaveDocumentParams, SaveDocumentResult, unknown>("undine/document/save");
+
+/** Something in a session changed. Server to editor. */
+export const update = new NotificationType<SessionNotification>("session/update");
+
+export interface NewSessionRequest {
+    cwd: string;
+    additionalDirectories?: string[];
+    mcpServers: McpServer[];
+    systemPrompt?: SystemPrompt | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type McpServer =
+    | ({ type: "http" } & McpServerHttp)
+    | ({ type: "sse" } & McpServerSse)
+    | McpServerStdio;
+
+export interface HttpHeader {
+    name: string;
+    value: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface McpServerHttp {
+    name: string;
+    url: string;
+    headers: HttpHeader[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface McpServerSse {
+    name: string;
+    url: string;
+    headers: HttpHeader[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface McpServerStdio {
+    name: string;
+    command: string;
+    args: string[];
+    env: EnvVariable[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface EnvVariable {
+    name: string;
+    value: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SystemPrompt {
+    mode: SystemPromptMode;
+    content: ContentBlock[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export type SystemPromptMode =
+    | "append"
+    | "override"
+    | (string & {});
+
+export type ContentBlock =
+    | ({ type: "text" } & TextContent)
+    | ({ type: "image" } & ImageContent)
+    | ({ type: "audio" } & AudioContent)
+    | ({ type: "resource_link" } & ResourceLink)
+    | ({ type: "resource" } & EmbeddedResource);
+
+export interface Annotations {
+    audience?: Role[] | null;
+    lastModified?: string | null;
+    priority?: number | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type Role =
+    | "assistant"
+    | "user";
+
+export interface TextContent {
+    annotations?: Annotations | null;
+    text: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ImageContent {
+    annotations?: Annotations | null;
+    data: string;
+    mimeType: string;
+    uri?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface AudioContent {
+    annotations?: Annotations | null;
+    data: string;
+    mimeType: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ResourceLink {
+    annotations?: Annotations | null;
+    description?: string | null;
+    mimeType?: string | null;
+    name: string;
+    size?: number | null;
+    title?: string | null;
+    uri: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type EmbeddedResourceResource =
+    | TextResourceContents
+    | BlobResourceContents;
+
+export interface TextResourceContents {
+    mimeType?: string | null;
+    text: string;
+    uri: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface BlobResourceContents {
+    blob: string;
+    mimeType?: string | null;
+    uri: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface EmbeddedResource {
+    annotations?: Annotations | null;
+    resource: EmbeddedResourceResource;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface NewSessionResponse {
+    sessionId: SessionId;
+    modes?: SessionModeState | null;
+    configOptions?: SessionConfigOption[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type SessionId = string;
+
+export interface SessionModeState {
+    currentModeId: SessionModeId;
+    availableModes: SessionMode[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export type SessionModeId = string;
+
+export interface SessionMode {
+    id: SessionModeId;
+    name: string;
+    description?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type SessionConfigOption = {
+    id: SessionConfigId;
+    name: string;
+    description?: string | null;
+    category?: SessionConfigOptionCategory | null;
+    _meta?: Record<string, unknown> | null;
+} & (({ type: "select" } & SessionConfigSelect) | ({ type: "boolean" } & SessionConfigBoolean));
+
+export type SessionConfigId = string;
+
+export type SessionConfigOptionCategory =
+    | "mode"
+    | "model"
+    | "model_config"
+    | "thought_level"
+    | (string & {});
+
+export type SessionConfigValueId = string;
+
+export type SessionConfigSelectOptions =
+    | SessionConfigSelectOption[]
+    | SessionConfigSelectGroup[];
+
+export interface SessionConfigSelectOption {
+    value: SessionConfigValueId;
+    name: string;
+    description?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionConfigSelectGroup {
+    group: SessionConfigGroupId;
+    name: string;
+    options: SessionConfigSelectOption[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export type SessionConfigGroupId = string;
+
+export interface SessionConfigSelect {
+    currentValue: SessionConfigValueId;
+    options: SessionConfigSelectOptions;
+}
+
+export interface SessionConfigBoolean {
+    currentValue: boolean;
+}
+
+export interface LoadSessionRequest {
+    mcpServers: McpServer[];
+    cwd: string;
+    additionalDirectories?: string[];
+    sessionId: SessionId;
+    systemPrompt?: SystemPrompt | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface LoadSessionResponse {
+    modes?: SessionModeState | null;
+    configOptions?: SessionConfigOption[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ListSessionsRequest {
+    cwd?: string | null;
+    cursor?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ListSessionsResponse {
+    sessions: SessionInfo[];
+    nextCursor?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionInfo {
+    sessionId: SessionId;
+    cwd: string;
+    additionalDirectories?: string[];
+    title?: string | null;
+    updatedAt?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PromptRequest {
+    sessionId: SessionId;
+    prompt: ContentBlock[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PromptResponse {
+    stopReason: StopReason;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type StopReason =
+    | "end_turn"
+    | "max_tokens"
+    | "max_turn_requests"
+    | "refusal"
+    | "cancelled";
+
+export interface SetSessionModeRequest {
+    sessionId: SessionId;
+    modeId: SessionModeId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SetSessionModeResponse {
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface CancelNotification {
+    sessionId: SessionId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface RequestPermissionRequest {
+    sessionId: SessionId;
+    toolCall: ToolCallUpdate;
+    options: PermissionOption[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ToolCallUpdate {
+    toolCallId: ToolCallId;
+    kind?: ToolKind | null;
+    status?: ToolCallStatus | null;
+    title?: string | null;
+    name?: string | null;
+    content?: ToolCallContent[] | null;
+    locations?: ToolCallLocation[] | null;
+    rawInput?: unknown;
+    rawOutput?: unknown;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type ToolCallId = string;
+
+export type ToolKind =
+    | "read"
+    | "edit"
+    | "delete"
+    | "move"
+    | "search"
+    | "execute"
+    | "think"
+    | "fetch"
+    | "switch_mode"
+    | "other";
+
+export type ToolCallStatus =
+    | "pending"
+    | "in_progress"
+    | "completed"
+    | "failed";
+
+export type ToolCallContent =
+    | ({ type: "content" } & Content)
+    | ({ type: "diff" } & Diff)
+    | ({ type: "terminal" } & Terminal)
+    | ({ type: "session" } & SessionReference);
+
+export interface Content {
+    content: ContentBlock;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface Diff {
+    path: string;
+    oldText?: string | null;
+    newText: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type TerminalId = string;
+
+export interface Terminal {
+    terminalId: TerminalId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionReference {
+    sessionId: SessionId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ToolCallLocation {
+    path: string;
+    line?: number | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PermissionOption {
+    optionId: PermissionOptionId;
+    name: string;
+    kind: PermissionOptionKind;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type PermissionOptionId = string;
+
+export type PermissionOptionKind =
+    | "allow_once"
+    | "allow_always"
+    | "reject_once"
+    | "reject_always";
+
+export interface RequestPermissionResponse {
+    outcome: RequestPermissionOutcome;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type RequestPermissionOutcome =
+    | { outcome: "cancelled" }
+    | ({ outcome: "selected" } & SelectedPermissionOutcome);
+
+export interface SelectedPermissionOutcome {
+    optionId: PermissionOptionId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type CreateElicitationRequest = {
+    message: string;
+    _meta?: Record<string, unknown> | null;
+} & (({ mode: "form" } & ElicitationFormMode) | ({ mode: "url" } & ElicitationUrlMode));
+
+export interface ElicitationSessionScope {
+    sessionId: SessionId;
+    toolCallId?: ToolCallId | null;
+}
+
+export interface ElicitationRequestScope {
+    requestId: RequestId;
+}
+
+export type RequestId =
+    | null
+    | number
+    | string;
+
+export interface ElicitationSchema {
+    type?: ElicitationSchemaType;
+    title?: string | null;
+    properties?: Record<string, ElicitationPropertySchema>;
+    required?: string[] | null;
+    description?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type ElicitationSchemaType = "object";
+
+export type ElicitationPropertySchema =
+    | ({ type: "string" } & StringPropertySchema)
+    | ({ type: "number" } & NumberPropertySchema)
+    | ({ type: "integer" } & IntegerPropertySchema)
+    | ({ type: "boolean" } & BooleanPropertySchema)
+    | ({ type: "array" } & MultiSelectPropertySchema);
+
+export type StringFormat =
+    | "email"
+    | "uri"
+    | "date"
+    | "date-time";
+
+export interface EnumOption {
+    const: string;
+    title: string;
+    description?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface StringPropertySchema {
+    title?: string | null;
+    description?: string | null;
+    minLength?: number | null;
+    maxLength?: number | null;
+    pattern?: string | null;
+    format?: StringFormat | null;
+    default?: string | null;
+    enum?: string[] | null;
+    oneOf?: EnumOption[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface NumberPropertySchema {
+    title?: string | null;
+    description?: string | null;
+    minimum?: number | null;
+    maximum?: number | null;
+    default?: number | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface IntegerPropertySchema {
+    title?: string | null;
+    description?: string | null;
+    minimum?: number | null;
+    maximum?: number | null;
+    default?: number | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface BooleanPropertySchema {
+    title?: string | null;
+    description?: string | null;
+    default?: boolean | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type MultiSelectItems =
+    | ({ type: "string" } & StringMultiSelectItems)
+    | TitledMultiSelectItems;
+
+export interface StringMultiSelectItems {
+    enum: string[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface TitledMultiSelectItems {
+    anyOf: EnumOption[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface MultiSelectPropertySchema {
+    title?: string | null;
+    description?: string | null;
+    minItems?: number | null;
+    maxItems?: number | null;
+    items: MultiSelectItems;
+    default?: string[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type ElicitationFormMode = {
+    requestedSchema: ElicitationSchema;
+} & (ElicitationSessionScope | ElicitationRequestScope);
+
+export type ElicitationId = string;
+
+export type ElicitationUrlMode = {
+    elicitationId: ElicitationId;
+    url: string;
+} & (ElicitationSessionScope | ElicitationRequestScope);
+
+export type CreateElicitationResponse = {
+    _meta?: Record<string, unknown> | null;
+} & (({ action: "accept" } & ElicitationAcceptAction) | { action: "decline" } | { action: "cancel" });
+
+export type ElicitationContentValue =
+    | string
+    | number
+    | boolean
+    | string[];
+
+export interface ElicitationAcceptAction {
+    content?: Record<string, ElicitationContentValue> | null;
+}
+
+/** Asks the editor to save one open document. */
+export interface SaveDocumentParams {
+    /** The document, spelled as the editor opened it. */
+    uri: string;
+}
+
+/** Whether the document's text is on disk now. */
+export interface SaveDocumentResult {
+    saved: boolean;
+}
+
+export interface SessionNotification {
+    sessionId: SessionId;
+    update: SessionUpdate;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type SessionUpdate =
+    | ({ sessionUpdate: "user_message_chunk" } & ContentChunk)
+    | ({ sessionUpdate: "agent_message_chunk" } & ContentChunk)
+    | ({ sessionUpdate: "agent_thought_chunk" } & ContentChunk)
+    | ({ sessionUpdate: "tool_call" } & ToolCall)
+    | ({ sessionUpdate: "tool_call_update" } & ToolCallUpdate)
+    | ({ sessionUpdate: "plan" } & Plan)
+    | ({ sessionUpdate: "plan_update" } & PlanUpdate)
+    | ({ sessionUpdate: "plan_removed" } & PlanRemoved)
+    | ({ sessionUpdate: "available_commands_update" } & AvailableCommandsUpdate)
+    | ({ sessionUpdate: "current_mode_update" } & CurrentModeUpdate)
+    | ({ sessionUpdate: "config_option_update" } & ConfigOptionUpdate)
+    | ({ sessionUpdate: "session_info_update" } & SessionInfoUpdate)
+    | ({ sessionUpdate: "usage_update" } & UsageUpdate)
+    | ({ sessionUpdate: "notice" } & Notice)
+    | ({ sessionUpdate: "compaction_update" } & CompactionUpdate)
+    | ({ sessionUpdate: "compaction_summary_chunk" } & CompactionSummaryChunk)
+    | ({ sessionUpdate: "subagent_update" } & SubagentUpdate)
+    | ({ sessionUpdate: "session_message" } & SessionMessage)
+    | ({ sessionUpdate: "session_message_chunk" } & SessionMessageChunk);
+
+export type MessageId = string;
+
+export interface ContentChunk {
+    content: ContentBlock;
+    messageId?: MessageId | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ToolCall {
+    toolCallId: ToolCallId;
+    title: string;
+    name?: string | null;
+    kind?: ToolKind;
+    status?: ToolCallStatus;
+    content?: ToolCallContent[];
+    locations?: ToolCallLocation[];
+    rawInput?: unknown;
+    rawOutput?: unknown;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PlanEntry {
+    content: string;
+    priority: PlanEntryPriority;
+    status: PlanEntryStatus;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type PlanEntryPriority =
+    | "high"
+    | "medium"
+    | "low";
+
+export type PlanEntryStatus =
+    | "pending"
+    | "in_progress"
+    | "completed";
+
+export interface Plan {
+    entries: PlanEntry[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export type PlanUpdateContent =
+    | ({ type: "items" } & PlanItems)
+    | ({ type: "markdown" } & PlanMarkdown);
+
+export type PlanId = string;
+
+export interface PlanItems {
+    planId: PlanId;
+    entries: PlanEntry[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PlanMarkdown {
+    planId: PlanId;
+    content: string;
+    path?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PlanUpdate {
+    plan: PlanUpdateContent;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PlanRemoved {
+    planId: PlanId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface AvailableCommand {
+    name: string;
+    description: string;
+    input?: AvailableCommandInput | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type AvailableCommandInput = UnstructuredCommandInput;
+
+export interface UnstructuredCommandInput {
+    hint: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface AvailableCommandsUpdate {
+    availableCommands: AvailableCommand[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface CurrentModeUpdate {
+    currentModeId: SessionModeId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ConfigOptionUpdate {
+    configOptions: SessionConfigOption[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionInfoUpdate {
+    title?: string | null;
+    updatedAt?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface Cost {
+    amount: number;
+    currency: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface UsageUpdate {
+    used: number;
+    size: number;
+    cost?: Cost | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type NoticeSeverity =
+    | "info"
+    | "warning"
+    | "error"
+    | (string & {});
+
+export interface Notice {
+    severity: NoticeSeverity;
+    title: string;
+    description?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type CompactionId = string;
+
+export type CompactionStatus =
+    | "in_progress"
+    | "completed"
+    | "failed"
+    | "cancelled"
+    | (string & {});
+
+export interface CompactionUpdate {
+    compactionId: CompactionId;
+    status: CompactionStatus;
+    summary?: ContentBlock[] | null;
+    error?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface CompactionSummaryChunk {
+    compactionId: CompactionId;
+    content: ContentBlock;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SubagentSessionCapabilities {
+    cancel?: SessionCancelCapabilities | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionCancelCapabilities {
+    _meta?: Record<string, unknown> | null;
+}
+
+export type StateUpdate =
+    | ({ state: "running" } & RunningStateUpdate)
+    | ({ state: "idle" } & IdleStateUpdate)
+    | ({ state: "requires_action" } & RequiresActionStateUpdate)
+    | ({ state: "unknown" } & UnknownStateUpdate);
+
+export interface RunningStateUpdate {
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface Error {
+    code: ErrorCode;
+    message: string;
+    data?: unknown;
+}
+
+export type ErrorCode =
+    | -32700
+    | -32600
+    | -32601
+    | -32602
+    | -32603
+    | -32800
+    | -32000
+    | -32002
+    | (number & {});
+
+export interface ErrorStopReason {
+    error?: Error | null;
+}
+
+export type IdleStateUpdate = {
+    _meta?: Record<string, unknown> | null;
+    stopReason?: string | null;
+} & ({ stopReason: "end_turn" } | { stopReason: "max_tokens" } | { stopReason: "max_turn_requests" } | { stopReason: "refusal" } | { stopReason: "cancelled" } | ({ stopReason: "error" } & ErrorStopReason) | { stopReason?: null });
+
+export interface RequiresActionStateUpdate {
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface UnknownStateUpdate {
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SubagentUpdate {
+    sessionId: SessionId;
+    title?: string | null;
+    description?: string | null;
+    capabilities?: SubagentSessionCapabilities | null;
+    state?: StateUpdate | null;
+    cwd?: string | null;
+    additionalDirectories?: string[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionMessage {
+    messageId: MessageId;
+    senderSessionId?: SessionId | null;
+    recipientSessionId?: SessionId | null;
+    senderMessageId?: MessageId | null;
+    recipientMessageId?: MessageId | null;
+    content?: ContentBlock[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionMessageChunk {
+    messageId: MessageId;
+    content: ContentBlock;
+    _meta?: Record<string, unknown> | null;
+}

@@ -1,0 +1,60 @@
+--- Commands: asked about, run, seen; and not run after a No.
+local scenes = require("scene")
+
+--- Lets the model call this command and waits for the panel that asks.
+local function ask_to_run(scene, command)
+  scene:prompt("Run it.")
+  scene.model:call("c1", "execute_command", { command = command })
+  scene:asks()
+  scene.child:see(command:sub(1, 20))
+end
+
+return {
+  ["a command is asked about, runs on a yes, and its output is in the chat as it comes"] = function(T)
+    local scene = scenes.open(T, {})
+    -- The second half comes only when the test has seen the first.
+    ask_to_run(scene, "echo first-half; while ! [ -e go ]; do sleep 0.02; done; echo second; exit 3")
+    T.ok(not scene:chat():find("│ first-half", 1, true), "nothing runs before the yes")
+    scene.child:keys("1")
+    scene:reads("│ first-half")
+    local file = assert(io.open(scene:path("go"), "w"))
+    file:close()
+    local request = scene.model:answer("It failed.")
+    T.eq(request:result("c1"), "first-half\nsecond\n[exit code 3]")
+    local chat = scene:reads("It failed.")
+    T.has(chat, "│ second")
+    T.has(chat, "done, exit 3, ")
+    scene:rests()
+  end,
+
+  ["a command that is refused does not run, and the model hears it"] = function(T)
+    local scene = scenes.open(T, {})
+    ask_to_run(scene, "touch made")
+    scene.child:keys("<Esc>")
+    local result = scene.model:answer("Well."):result("c1")
+    T.eq(result, "Denied by the person. Nothing was done; do not try it again unasked.")
+    T.has(scene:reads("Well."), "Run touch made · failed")
+    scene:rests()
+    T.ok(not vim.uv.fs_stat(scene:path("made")), "the file was not made")
+  end,
+
+  ["stopping a turn ends the command that runs in it"] = function(T)
+    local scene = scenes.open(T, {})
+    ask_to_run(scene, "echo $$ > pid; sleep 300 & sleep 300")
+    scene.child:keys("1")
+    local pid = T.wait(function()
+      local file = io.open(scene:path("pid"), "r")
+      local text = file and file:read("*n")
+      return text
+    end, "the start of the command")
+    scene.child:cmd("UndineStop")
+    T.wait(function()
+      return not vim.uv.fs_stat("/proc/" .. pid)
+    end, "the end of the command")
+    scene:reads("Stopped.")
+    scene:rests()
+    scene:prompt("And now?")
+    T.eq(scene.model:answer("It was cancelled."):result("c1"), "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on.")
+    scene:rests()
+  end,
+}
