@@ -255,11 +255,13 @@ fn two_thousand_changes_among_requests_give_the_text_of_a_naive_model() {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut asked = Vec::new();
         for n in 0..2_000 {
-            let text = stage.editor.buffer("a.txt").text;
-            let range = random_range(&mut random, &text);
-            stage
-                .editor
-                .type_at("a.txt", range, random_text(&mut random));
+            // Several changes of one notification build on each other.
+            let mut steps = random.u8(1..=3);
+            stage.editor.type_in_steps("a.txt", |text| {
+                steps = steps.checked_sub(1)?;
+                let range = random_range(&mut random, text);
+                Some((range, random_text(&mut random).to_owned()))
+            });
             if n % 40 == 0 {
                 asked.push(
                     stage

@@ -39,11 +39,15 @@ impl Editor {
         state.change(&uri, &[(start..start + old.len(), new.to_owned())]);
     }
 
-    /// Replaces a range of bytes in a buffer.
-    pub fn type_at(&self, path: &str, range: std::ops::Range<usize>, new: &str) {
+    /// Changes a buffer in some steps which are sent as one.
+    pub fn type_in_steps(
+        &self,
+        path: &str,
+        step: impl FnMut(&str) -> Option<(std::ops::Range<usize>, String)>,
+    ) {
         self.connection
             .state()
-            .change(&self.uri(path), &[(range, new.to_owned())]);
+            .change_in_steps(&self.uri(path), step);
     }
 
     /// Saves a buffer.
