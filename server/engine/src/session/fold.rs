@@ -10,9 +10,9 @@ use protocol::session::{CallId, Mode, TurnId};
 use protocol::tool::Outcome;
 use std::collections::BTreeSet;
 
-/// What the model is told of a call that the server's death cut off.
-const INTERRUPTED: &str =
-    "Unknown: the server stopped while this ran. Look at the present state before you go on.";
+/// What the model is told of a call that the server's death cut off. The log does not say whether it
+/// had begun.
+const INTERRUPTED: &str = "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on.";
 
 impl Session {
     /// Folds a session's records. What its last owner left open is closed by the effects, so that

@@ -197,7 +197,7 @@ impl World {
 
 /// A request that every provider takes: it begins with the person, roles alternate, and each call
 /// has its result right behind it.
-fn valid(request: &ModelRequest) {
+pub(super) fn valid(request: &ModelRequest) {
     let mut open: Vec<String> = Vec::new();
     let mut last = "";
     assert!(matches!(request.messages.first(), Some(Message::User(_))));
