@@ -8,7 +8,7 @@ use crate::documents::Content;
 use crate::event::Gone;
 use crate::files::{self, Source};
 use crate::plan::World;
-use crate::workspace::FilePath;
+use crate::workspace::{FilePath, nearest};
 use engine::text::{ChangeSet, Encoding, position};
 use protocol::config::Save;
 use protocol::lsp;
@@ -208,7 +208,11 @@ fn on_disk(change: &FileChange) -> Result<Applied, String> {
             change.file.shown
         )
     };
-    // Once more, right before the write: the disk may have moved since the plan was compared.
+    // Once more, right before the write: the disk may have moved since the plan was compared. A link that
+    // has appeared on the way would lead the write elsewhere, perhaps out of the project.
+    if nearest(path).as_ref() != Some(path) {
+        return Ok(Applied::Moved);
+    }
     match (fs::read(path), &change.old) {
         (Ok(bytes), Some(old)) if bytes == old.as_bytes() => {}
         (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
