@@ -199,7 +199,7 @@ fn of_too_many_waiting_prompts_the_oldest_is_dropped_and_told_so() {
     asked.end();
     stage.editor.end(&first);
     let mut asked = stage.model.next();
-    assert_eq!(asked.last_prompt(), "2\n3");
+    assert_eq!(asked.last_prompt(), "2\n\n3");
     asked.say("y");
     asked.end();
     assert_eq!(stage.editor.end(&waiting[1]).end, Ok(StopReason::EndTurn));

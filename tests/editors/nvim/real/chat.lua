@@ -18,6 +18,25 @@ return {
     T.eq(scene:chat(), "## You\n\nTalk.\n\nFirst é and second.\nThird line.")
   end,
 
+  ["a prompt that was sent while a turn ran stands in the chat once, where it was taken in"] = function(
+    T
+  )
+    local scene = scenes.open(T, {})
+    scene:prompt("First.")
+    local request = scene.model:next()
+    request:say("One.")
+    scene:reads("One.")
+    scene:prompt("Second.")
+    scene:reads("Waiting for the model: Second.")
+    request:finish()
+    scene.model:answer("Two.")
+    scene:rests()
+    T.eq(
+      scene:reads("Two."),
+      "## You\n\nFirst.\n\nOne.\n\nWaiting for the model: Second.\n\n## You\n\nSecond.\n\nTwo."
+    )
+  end,
+
   ["an answer that hit the model's limit says so"] = function(T)
     local scene = scenes.open(T, {})
     scene:prompt("Talk.")
