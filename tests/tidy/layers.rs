@@ -17,7 +17,7 @@ const ENGINE: Layers = &[
 
 const HOST: Layers = &[
     // The outside world, each behind a small API.
-    &["workspace", "store", "process", "tasks"],
+    &["workspace", "regular", "store", "process", "tasks"],
     // The world in our terms.
     &[
         "documents",
