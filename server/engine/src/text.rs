@@ -12,6 +12,7 @@ pub mod locate;
 pub mod position;
 mod similar;
 mod unified;
+mod visible;
 
 #[cfg(test)]
 mod tests;
@@ -22,3 +23,4 @@ pub use hunks::{Hunk, Operation, hunks, shown_hash};
 pub use locate::{LocateError, replace};
 pub use position::{Encoding, Position};
 pub use unified::{DISPLAY_CAP, Unified, unified};
+pub use visible::{visible, visible_line};
