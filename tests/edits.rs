@@ -465,20 +465,3 @@ fn a_file_that_is_open_twice_with_two_texts_is_not_edited_until_they_agree() {
     asked.end();
     assert_eq!(stage.result(&prompt), "ONE AND MORE\n2\nthree\n");
 }
-
-#[test]
-fn a_file_that_is_locked_against_writing_is_left_alone() {
-    let stage = Stage::with(Setup::agent(), FILES, AUTO);
-    let path = stage.workspace.path("a.txt");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-    let (_, prompt) = edit_two(&stage);
-    let result = stage.result(&prompt);
-    assert!(result.contains("a.txt is read-only"), "{result}");
-    assert_eq!(stage.workspace.read("a.txt"), "one\ntwo\nthree\n");
-    let left = fs::read_dir(stage.workspace.root()).unwrap();
-    let hidden = left.filter(|it| {
-        let name = it.as_ref().unwrap().file_name();
-        name.to_string_lossy().starts_with(".undine-")
-    });
-    assert_eq!(hidden.count(), 0);
-}
