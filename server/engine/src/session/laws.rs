@@ -42,6 +42,8 @@ struct World {
     allowed: HashMap<CallId, String>,
     recorded: HashSet<CallId>,
     results: HashSet<CallId>,
+    /// Calls that got their result in the step at hand.
+    just_ended: Vec<CallId>,
     sent: HashSet<PromptId>,
     answered: HashSet<PromptId>,
     turns: u64,
@@ -128,6 +130,7 @@ impl World {
             Record::Result { call, .. } => {
                 assert!(self.recorded.contains(call));
                 assert!(self.results.insert(*call), "a call has two results");
+                self.just_ended.push(*call);
             }
             Record::Ended { .. } => {
                 assert_eq!(
@@ -371,10 +374,10 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
         let effects = session.step(input.clone());
         world.take(mode, &input, &effects);
         world.settle(&input, &effects);
-        for call in &world.results {
-            world.planning.remove(call);
-            world.asking.remove(call);
-            world.running.remove(call);
+        for call in std::mem::take(&mut world.just_ended) {
+            world.planning.remove(&call);
+            world.asking.remove(&call);
+            world.running.remove(&call);
         }
     }
     // Whenever it dies, its log folds into a session whose next request is valid.
