@@ -67,7 +67,7 @@ fn a_thousand_turns_leave_no_file_no_thread_no_child_and_no_memory_behind() {
     let n_sessions = (TURNS - WARM) / TURNS_OF_A_SESSION;
     assert!(last.files <= warm.files + n_sessions + 8, "{held:#?}");
     assert!(last.threads <= warm.threads + 8, "{held:#?}");
-    assert!(last.kib <= warm.kib + 24 * 1024, "{held:#?}");
+    assert!(last.kib <= warm.kib + 12 * 1024, "{held:#?}");
     assert_eq!(last.children, 0, "{held:#?}");
 }
 
