@@ -7,6 +7,8 @@ use expect_test::expect;
 type Layers = &'static [&'static [&'static str]];
 
 const ENGINE: Layers = &[
+    // Only tests have it.
+    &["rounds"],
     &["text"],
     &["policy"],
     &["provider"],

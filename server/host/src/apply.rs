@@ -75,7 +75,9 @@ async fn in_editor(
     let old = change.old.as_deref().unwrap_or_default();
     let clean = regular::read_capped(&change.file.real, world.limits.edit_bytes)
         .is_ok_and(|it| it.is_some_and(|it| is_clean(&it, old)));
-    let edits = text_edits(old, &change.new, world.encoding);
+    let edits = files::compute(old.len() + change.new.len(), || {
+        text_edits(old, &change.new, world.encoding)
+    });
     let edit = workspace_edit(uri.clone(), version, edits, world.versioned_edits);
     // Asked for before the edit is sent, so that a `didChange` that overtakes the answer is seen.
     let text = world

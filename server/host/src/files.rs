@@ -75,6 +75,17 @@ pub async fn live(
     }
 }
 
+/// Computes with whole texts of so many bytes together. Large ones take long, so that the runtime's only
+/// worker is first relieved of everything else; for small ones that would cost more than it gives.
+pub fn compute<T>(n_bytes: usize, work: impl FnOnce() -> T) -> T {
+    const LARGE: usize = 256 << 10;
+    if n_bytes < LARGE {
+        work()
+    } else {
+        tokio::task::block_in_place(work)
+    }
+}
+
 fn too_large(shown: &str, limit: u64) -> String {
     format!(
         "{shown} is larger than {limit} bytes, the most that can be edited; use a command instead."
