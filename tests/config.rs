@@ -115,6 +115,25 @@ fn settings_that_change_later_count_for_the_next_session() {
 }
 
 #[test]
+fn settings_that_say_nothing_leave_what_initialize_said() {
+    let options = json!({"safety": {"mode": "read_only"}});
+    for settings in [Value::Null, json!({}), json!([]), json!({"undine": {}})] {
+        let setup = Setup {
+            options: options.clone(),
+            ..Setup::agent()
+        };
+        let stage = Stage::with(setup, "", "[safety]\nmode = \"full_access\"\n");
+        stage.editor.raw_notify(
+            "workspace/didChangeConfiguration",
+            json!({"settings": settings}),
+        );
+        let (_, prompt) = stage.call("execute_command", json!({"command": "touch ran"}));
+        assert!(stage.result(&prompt).contains("read_only"), "{settings}");
+        assert!(!stage.workspace.exists("ran"));
+    }
+}
+
+#[test]
 fn an_unknown_option_is_named_and_the_rest_counts() {
     let stage = Stage::with(Setup::agent(), "", "[safety]\nmood = \"full_access\"\n");
     stage

@@ -1,12 +1,13 @@
 //! The text that the person sees is what is edited, and only what was approved is written.
 
+mod disk;
+mod moved;
+
 use crate::support::editor::{OnEdit, Pending, Setup};
 use crate::support::stage::Stage;
 use protocol::acp::{SessionId, StopReason};
 use protocol::methods::Prompt;
 use serde_json::{Value, json};
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 const FILES: &str = "//- /a.txt\none\ntwo\nthree\n";
 /// Project edits without a question, for tests that are about something else.
@@ -224,58 +225,6 @@ fn an_editor_that_refuses_is_quoted_to_the_model() {
 }
 
 #[test]
-fn what_the_person_typed_elsewhere_before_the_approval_is_kept_and_nothing_is_asked_again() {
-    let stage = Stage::new(FILES);
-    stage.editor.open("a.txt");
-    let (_, prompt) = edit_two(&stage);
-    let question = stage.editor.question();
-    stage
-        .editor
-        .type_over("a.txt", "three", "three, typed meanwhile");
-    stage.editor.choose(&question, "once");
-    stage.result(&prompt);
-    assert_eq!(
-        stage.editor.buffer("a.txt").text,
-        "one\n2\nthree, typed meanwhile\n"
-    );
-}
-
-#[test]
-fn what_the_person_typed_into_the_hunk_before_the_approval_is_asked_again() {
-    let stage = Stage::new("//- /a.txt\none\nlet two = 1;\nthree\n");
-    stage.editor.open("a.txt");
-    let (_, prompt) = stage.call("edit_file", edit("a.txt", "two", "2"));
-    let question = stage.editor.question();
-    // The same line: what was shown is no longer what would happen.
-    stage.editor.type_over("a.txt", "= 1;", "= 17;");
-    stage.editor.choose(&question, "once");
-    let again = stage.editor.question();
-    let shown = serde_json::to_string(&again.params.tool_call).unwrap();
-    assert!(shown.contains("let 2 = 17;"), "{shown}");
-    assert_eq!(
-        stage.editor.buffer("a.txt").text,
-        "one\nlet two = 17;\nthree\n"
-    );
-    stage.editor.choose(&again, "once");
-    stage.result(&prompt);
-    assert_eq!(
-        stage.editor.buffer("a.txt").text,
-        "one\nlet 2 = 17;\nthree\n"
-    );
-}
-
-#[test]
-fn what_the_person_types_while_the_edit_is_on_its_way_is_kept() {
-    let stage = opened();
-    // The version is old when the edit arrives: refused, planned again, applied.
-    stage.editor.on_edit([OnEdit::TypeFirst("zero\n")]);
-    let (_, prompt) = edit_two(&stage);
-    stage.result(&prompt);
-    assert_eq!(stage.editor.buffer("a.txt").text, "zero\none\n2\nthree\n");
-    assert_eq!(stage.editor.edits().len(), 2);
-}
-
-#[test]
 fn a_slow_editor_holds_up_nobody_else() {
     let stage = opened();
     stage.editor.on_edit([OnEdit::Hold]);
@@ -289,94 +238,6 @@ fn a_slow_editor_holds_up_nobody_else() {
     stage.editor.take_held(&held);
     stage.result(&slow);
     assert_eq!(stage.workspace.read("a.txt"), "one\n2\nthree\n");
-}
-
-#[test]
-fn a_closed_file_is_written_and_keeps_its_mode_and_line_endings() {
-    let stage = Stage::with(Setup::agent(), "", AUTO);
-    stage.workspace.write("run.sh", "one\r\ntwo\r\nthree");
-    fs::set_permissions(
-        stage.workspace.path("run.sh"),
-        fs::Permissions::from_mode(0o750),
-    )
-    .unwrap();
-    let (_, prompt) = stage.call("edit_file", edit("run.sh", "two\n", "2\n2b\n"));
-    stage.result(&prompt);
-    assert_eq!(stage.workspace.read("run.sh"), "one\r\n2\r\n2b\r\nthree");
-    let mode = fs::metadata(stage.workspace.path("run.sh"))
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o7777, 0o750);
-    let left: Vec<String> = fs::read_dir(stage.workspace.root())
-        .unwrap()
-        .map(|it| it.unwrap().file_name().into_string().unwrap())
-        .filter(|it| it != ".undine")
-        .collect();
-    assert_eq!(left, ["run.sh"], "nothing is left beside it");
-    assert!(stage.editor.edits().is_empty());
-}
-
-#[test]
-fn a_closed_file_is_replaced_and_never_half_written() {
-    let stage = Stage::with(Setup::agent(), FILES, AUTO);
-    // Whoever has the old file open still sees the old text: it was renamed over, not written into.
-    let mut old = fs::File::open(stage.workspace.path("a.txt")).unwrap();
-    let (_, prompt) = edit_two(&stage);
-    stage.result(&prompt);
-    let mut text = String::new();
-    std::io::Read::read_to_string(&mut old, &mut text).unwrap();
-    assert_eq!(
-        (text.as_str(), stage.workspace.read("a.txt").as_str()),
-        ("one\ntwo\nthree\n", "one\n2\nthree\n")
-    );
-}
-
-#[test]
-fn a_symlink_stays_one_and_its_file_is_edited() {
-    let stage = Stage::with(Setup::agent(), FILES, AUTO);
-    std::os::unix::fs::symlink("a.txt", stage.workspace.path("link")).unwrap();
-    let (_, prompt) = stage.call("edit_file", edit("link", "two", "2"));
-    stage.result(&prompt);
-    assert!(stage.workspace.path("link").is_symlink());
-    assert_eq!(stage.workspace.read("a.txt"), "one\n2\nthree\n");
-}
-
-#[test]
-fn a_new_file_is_made_with_its_folders() {
-    let stage = Stage::new(FILES);
-    let (_, prompt) = stage.call(
-        "write_file",
-        json!({"path": "src/deep/new.rs", "content": "fn new() {}\n"}),
-    );
-    let question = stage.editor.question();
-    assert!(!stage.workspace.exists("src"));
-    stage.editor.choose(&question, "once");
-    let result = stage.result(&prompt);
-    assert!(result.contains("src/deep/new.rs"), "{result}");
-    assert_eq!(stage.workspace.read("src/deep/new.rs"), "fn new() {}\n");
-}
-
-#[test]
-fn write_file_over_a_file_that_was_not_read_is_refused() {
-    let stage = Stage::with(Setup::agent(), FILES, AUTO);
-    let (_, prompt) = stage.call("write_file", json!({"path": "a.txt", "content": "gone"}));
-    let result = stage.result(&prompt);
-    assert!(result.contains("read it first"), "{result}");
-    assert_eq!(stage.workspace.read("a.txt"), "one\ntwo\nthree\n");
-}
-
-#[test]
-fn write_file_over_a_file_that_changed_since_it_was_read_is_refused() {
-    let stage = opened();
-    let (_, prompt) = stage.call("read_file", json!({"path": "a.txt"}));
-    let mut asked = stage.model.next();
-    stage.editor.type_over("a.txt", "one", "1");
-    asked.call("write_file", json!({"path": "a.txt", "content": "gone"}));
-    asked.end();
-    let result = stage.result(&prompt);
-    assert!(result.contains("changed since"), "{result}");
-    assert_eq!(stage.editor.buffer("a.txt").text, "1\ntwo\nthree\n");
 }
 
 #[test]
@@ -421,17 +282,6 @@ fn two_approved_edits_to_one_file_in_one_message_both_land() {
     asked.end();
     stage.editor.end(&prompt);
     assert_eq!(stage.editor.buffer("a.txt").text, "1\ntwo\n3\n");
-}
-
-#[test]
-fn a_file_that_is_no_utf_8_is_left_alone() {
-    let stage = Stage::with(Setup::agent(), "", AUTO);
-    let bytes = b"caf\xe9 = two\n";
-    stage.workspace.write("latin.txt", bytes);
-    let (_, prompt) = stage.call("edit_file", edit("latin.txt", "two", "2"));
-    let result = stage.result(&prompt);
-    assert!(result.contains("UTF-8"), "{result}");
-    assert_eq!(fs::read(stage.workspace.path("latin.txt")).unwrap(), bytes);
 }
 
 #[test]

@@ -196,6 +196,21 @@ fn a_second_server_on_a_session_that_is_being_written_is_refused_plainly() {
 }
 
 #[test]
+fn a_second_server_on_a_session_that_was_loaded_is_refused_as_well() {
+    let mut stage = Stage::new(FILES);
+    let (session, prompt, mut asked) = stage.ask("go");
+    asked.say("gone");
+    asked.end();
+    stage.editor.end(&prompt);
+    stage.editor.finish();
+    stage.restart();
+    stage.editor.load(&session).unwrap();
+    let second = Editor::start(&Setup::agent(), &stage.workspace);
+    let error = second.load(&session).unwrap_err();
+    assert!(error.message.contains("Another Undine"), "{error:?}");
+}
+
+#[test]
 fn a_session_that_was_never_used_leaves_nothing_on_disk() {
     let mut stage = Stage::new(FILES);
     stage.editor.new_session();

@@ -6,104 +6,26 @@
 
 mod buffers;
 mod connection;
+mod documents;
+mod setup;
 mod turn;
 
 pub use buffers::{Buffer, Encoding, OnEdit};
 pub use connection::RpcError;
+pub use setup::Setup;
 pub use turn::{Turn, text_of_call};
 
 use super::workspace::{Workspace, uri};
 use connection::Connection;
 use nix::unistd::Pid;
-use protocol::methods::{self, Notification, Request, Sender};
-use protocol::{acp, lsp};
+use protocol::acp;
+use protocol::methods::{self, Notification, Request};
 use serde_json::{Value, json};
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-
-/// What an editor can do, and how its server is started.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// Declares `capabilities.experimental.agent` with all its methods.
-    pub agent: bool,
-    /// Agent methods that it does not declare.
-    pub without: Vec<&'static str>,
-    pub encodings: Vec<&'static str>,
-    pub apply_edit: bool,
-    pub document_changes: bool,
-    pub progress: bool,
-    pub show_message: bool,
-    /// `initialize.processId`; the test itself if missing.
-    pub process_id: Option<u32>,
-    pub options: Value,
-    pub environment: Vec<(&'static str, String)>,
-}
-
-impl Setup {
-    /// Our own plugins: everything that the protocol has.
-    pub fn agent() -> Self {
-        Self {
-            agent: true,
-            without: Vec::new(),
-            encodings: vec!["utf-8", "utf-16"],
-            apply_edit: true,
-            document_changes: true,
-            progress: true,
-            show_message: true,
-            process_id: None,
-            options: Value::Null,
-            environment: Vec::new(),
-        }
-    }
-
-    /// An editor that knows LSP and has never heard of us.
-    pub fn bare() -> Self {
-        Self {
-            agent: false,
-            encodings: vec!["utf-16"],
-            ..Self::agent()
-        }
-    }
-
-    fn capabilities(&self) -> Value {
-        let mut capabilities = json!({
-            "general": {"positionEncodings": self.encodings},
-            "workspace": {
-                "applyEdit": self.apply_edit,
-                "workspaceEdit": {"documentChanges": self.document_changes},
-                "workspaceFolders": true,
-                "didChangeConfiguration": {"dynamicRegistration": false},
-            },
-            "textDocument": {
-                "synchronization": {"didSave": true},
-                "codeAction": {
-                    "dataSupport": true,
-                    "resolveSupport": {"properties": ["edit", "command"]},
-                    "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor"]}},
-                },
-            },
-            "window": {"workDoneProgress": self.progress},
-        });
-        if self.show_message {
-            capabilities["window"]["showMessage"] =
-                json!({"messageActionItem": {"additionalPropertiesSupport": true}});
-        }
-        if self.agent {
-            let methods: Vec<&str> = methods::rows()
-                .filter(|it| it.sender == Sender::Server && !self.without.contains(&it.method))
-                .map(|it| it.method)
-                .collect();
-            capabilities["experimental"] = json!({"agent": {
-                "protocolVersion": 1,
-                "clientCapabilities": {},
-                "methods": methods,
-            }});
-        }
-        capabilities
-    }
-}
 
 /// A request that is open.
 #[derive(Debug)]
@@ -347,76 +269,6 @@ impl Editor {
         self.ignored.retain(|it| *it != method);
     }
 
-    // Documents.
-
-    fn uri(&self, path: &str) -> String {
-        uri(&self.root.join(path.trim_start_matches('/')))
-    }
-
-    /// Opens a file of the project as it is on disk.
-    #[track_caller]
-    pub fn open(&self, path: &str) {
-        let text = std::fs::read_to_string(self.root.join(path.trim_start_matches('/'))).unwrap();
-        self.connection.state().open(self.uri(path), text);
-    }
-
-    /// Opens a document with a text of its own.
-    pub fn open_text(&self, path: &str, text: String) {
-        self.connection.state().open(self.uri(path), text);
-    }
-
-    pub fn close(&self, path: &str) {
-        self.connection.state().close(&self.uri(path));
-    }
-
-    /// Replaces the only occurrence of `old` in a buffer, as a person would.
-    #[track_caller]
-    pub fn type_over(&self, path: &str, old: &str, new: &str) {
-        let uri = self.uri(path);
-        let mut state = self.connection.state();
-        let buffer = state.buffer(&uri);
-        let start = buffer
-            .text
-            .find(old)
-            .unwrap_or_else(|| panic!("{old:?} is not in {:?}", buffer.text));
-        state.change(&uri, &[(start..start + old.len(), new.to_owned())]);
-    }
-
-    /// Replaces a range of bytes in a buffer.
-    pub fn type_at(&self, path: &str, range: std::ops::Range<usize>, new: &str) {
-        self.connection
-            .state()
-            .change(&self.uri(path), &[(range, new.to_owned())]);
-    }
-
-    /// Saves a buffer.
-    pub fn save(&self, path: &str) {
-        self.connection.state().save(&self.uri(path));
-    }
-
-    /// What a buffer holds.
-    pub fn buffer(&self, path: &str) -> Buffer {
-        self.connection.state().buffer(&self.uri(path)).clone()
-    }
-
-    /// How the next edits are taken, one each; after that they are applied.
-    pub fn on_edit(&self, script: impl IntoIterator<Item = OnEdit>) {
-        self.connection.state().script.extend(script);
-    }
-
-    /// Takes an edit that was held.
-    pub fn take_held(&self, held: &Value) {
-        let params = serde_json::from_value(held["params"].clone()).unwrap();
-        self.connection
-            .state()
-            .apply_and_answer(&held["id"], &params);
-    }
-
-    /// The edits that the server has sent so far.
-    pub fn edits(&self) -> Vec<lsp::ApplyWorkspaceEditParams> {
-        self.connection.state().edits.clone()
-    }
-
     // The end.
 
     /// Kills the server without a warning.
@@ -507,17 +359,22 @@ impl Editor {
 
 impl Drop for Editor {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            return self.finish();
-        }
+        let ended = match std::thread::panicking() {
+            true => None,
+            false => match catch_unwind(AssertUnwindSafe(|| self.finish())) {
+                Ok(()) => return,
+                Err(panic) => Some(panic),
+            },
+        };
         let _ = self.server.kill();
         let _ = self.server.wait();
         let state = self.connection.state();
-        eprintln!(
-            "--- conversation ---\n{}\n--- stderr ---\n{}",
-            state.log.join("\n"),
-            state.stderr
-        );
+        let (log, stderr) = (state.log.join("\n"), state.stderr.clone());
+        drop(state);
+        eprintln!("--- conversation ---\n{log}\n--- stderr ---\n{stderr}");
+        if let Some(panic) = ended {
+            resume_unwind(panic);
+        }
     }
 }
 

@@ -106,15 +106,27 @@ impl Session {
 
     /// Replaces model, prompt, tools and limits. A running turn goes on with the new ones at its
     /// next answer.
-    pub fn configure(&mut self, settings: Settings) {
-        if settings.model != self.settings.model {
-            for entry in &mut self.history {
-                if let Entry::Answer(answer) = entry {
-                    answer.raw = None;
-                }
+    pub fn configure(&mut self, settings: Settings) -> Vec<Effect> {
+        let model = settings.model.clone();
+        let is_other = model != self.settings.model;
+        self.settings = settings;
+        if !is_other {
+            return Vec::new();
+        }
+        self.forget_raw();
+        vec![Effect::Append(Record::Model { model })]
+    }
+
+    /// Another model cannot read what the last one's provider wants back.
+    fn forget_raw(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.raw = None;
+        }
+        for entry in &mut self.history {
+            if let Entry::Answer(answer) = entry {
+                answer.raw = None;
             }
         }
-        self.settings = settings;
     }
 
     /// Takes in one thing that happened; answers with what to do about it, in order.
@@ -141,6 +153,7 @@ impl Session {
         self.mode = mode;
         out.push(Effect::Append(Record::Mode { mode }));
         out.push(Effect::Show(Update::Mode(mode)));
+        self.rejudge(out);
     }
 
     fn next_call(&mut self) -> CallId {

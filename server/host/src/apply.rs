@@ -8,7 +8,7 @@ use crate::documents::Content;
 use crate::event::Gone;
 use crate::files::{self, Source};
 use crate::plan::World;
-use crate::workspace::FilePath;
+use crate::workspace::{FilePath, nearest};
 use engine::text::{ChangeSet, Encoding, position};
 use protocol::config::Save;
 use protocol::lsp;
@@ -131,8 +131,10 @@ async fn in_editor(
     }
 }
 
-/// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break.
+/// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break, and
+/// editors keep a byte order mark to themselves.
 fn is_clean(disk: &[u8], text: &str) -> bool {
+    let disk = disk.strip_prefix(b"\xef\xbb\xbf").unwrap_or(disk);
     disk == text.as_bytes() || disk.is_empty() && matches!(text, "\n" | "\r\n")
 }
 
@@ -208,7 +210,11 @@ fn on_disk(change: &FileChange) -> Result<Applied, String> {
             change.file.shown
         )
     };
-    // Once more, right before the write: the disk may have moved since the plan was compared.
+    // Once more, right before the write: the disk may have moved since the plan was compared. A link that
+    // has appeared on the way would lead the write elsewhere, perhaps out of the project.
+    if nearest(path).as_ref() != Some(path) {
+        return Ok(Applied::Moved);
+    }
     match (fs::read(path), &change.old) {
         (Ok(bytes), Some(old)) if bytes == old.as_bytes() => {}
         (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
@@ -262,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_file_that_neovim_shows_as_one_empty_line_is_clean() {
+    fn a_file_that_the_editor_shows_a_little_differently_is_clean() {
         let cases = [
             ("", ""),
             ("", "\n"),
@@ -270,8 +276,9 @@ mod tests {
             ("", "\n\n"),
             ("a", "a\n"),
             ("a\n", "a\n"),
+            ("\u{feff}a\n", "a\n"),
         ];
         let clean = cases.map(|(disk, text)| is_clean(disk.as_bytes(), text));
-        assert_eq!(clean, [true, true, true, false, false, true]);
+        assert_eq!(clean, [true, true, true, false, false, true, true]);
     }
 }

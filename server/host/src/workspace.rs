@@ -102,7 +102,7 @@ fn home() -> Option<PathBuf> {
 }
 
 /// Resolves the nearest existing ancestor through its symlinks and appends the rest.
-fn nearest(path: &Path) -> Option<PathBuf> {
+pub(crate) fn nearest(path: &Path) -> Option<PathBuf> {
     let mut rest: Vec<Component<'_>> = Vec::new();
     let mut at = path;
     let mut real = loop {

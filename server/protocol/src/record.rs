@@ -80,6 +80,8 @@ pub enum Record {
     },
     /// The mode was changed.
     Mode { mode: Mode },
+    /// Another model answers from here on.
+    Model { model: String },
     /// A turn ended.
     Ended { turn: TurnId, reason: EndReason },
 }

@@ -222,7 +222,9 @@ end
 function T.child(folder)
   local argv = { vim.v.progpath, "--embed", "--headless", "-u", "NONE", "-i", "NONE", "-n" }
   local child = setmetatable({ folder = folder or T.folder() }, { __index = child_methods })
-  child.channel = vim.fn.jobstart(argv, { rpc = true, cwd = child.folder })
+  -- What a child that is killed leaves behind goes away with our own folder.
+  local env = { TMPDIR = vim.fs.dirname(vim.fn.tempname()) }
+  child.channel = vim.fn.jobstart(argv, { rpc = true, cwd = child.folder, env = env })
   table.insert(children, child)
   child:run(function(at, tests)
     vim.opt.runtimepath:prepend(at)
@@ -305,6 +307,7 @@ function T.run(files)
   end
   io.stdout:write(("%d passed, %d failed\n"):format(n_passed, n_failed))
   io.stdout:flush()
+  vim.fn.delete(vim.fs.dirname(vim.fn.tempname()), "rf")
   os.exit(n_failed == 0 and n_passed > 0 and 0 or 1)
 end
 

@@ -15,8 +15,7 @@ end
 function methods.chat(scene)
   return scene.child:run(function()
     local view = require("undine.state").view
-    return view
-        and table.concat(vim.api.nvim_buf_get_lines(view.transcript, 0, -1, false), "\n")
+    return view and table.concat(vim.api.nvim_buf_get_lines(view.transcript, 0, -1, false), "\n")
       or ""
   end)
 end

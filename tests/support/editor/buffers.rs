@@ -89,13 +89,24 @@ impl State {
 
     /// Changes a buffer and says so. The ranges are of the text before, and apart.
     pub fn change(&mut self, uri: &str, edits: &[(Range<usize>, String)]) {
-        let encoding = self.encoding;
-        let buffer = self.buffers.get_mut(uri).unwrap();
         let mut edits = edits.to_vec();
         edits.sort_by_key(|(range, _)| range.start);
-        let mut changes = Vec::new();
         // From the end, so that each range is good for the text it meets.
-        for (range, new) in edits.into_iter().rev() {
+        let mut steps = edits.into_iter().rev();
+        self.change_in_steps(uri, |_| steps.next());
+    }
+
+    /// Changes a buffer step by step and says so in one notification: each step sees the text that the
+    /// one before has left.
+    pub fn change_in_steps(
+        &mut self,
+        uri: &str,
+        mut step: impl FnMut(&str) -> Option<(Range<usize>, String)>,
+    ) {
+        let encoding = self.encoding;
+        let buffer = self.buffers.get_mut(uri).unwrap();
+        let mut changes = Vec::new();
+        while let Some((range, new)) = step(&buffer.text) {
             let [start, end] =
                 [range.start, range.end].map(|it| position(&buffer.text, it, encoding));
             changes.push(json!({"range": {"start": start, "end": end}, "text": new}));

@@ -15,6 +15,8 @@ local methods = {
 ---@return table capabilities Neovim's own, and ours
 function M.capabilities()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
+  -- Neovim understands edits for a version but does not say so, and then is sent edits that fit whatever is there.
+  capabilities.workspace.workspaceEdit.documentChanges = true
   capabilities.experimental = {
     agent = {
       protocolVersion = 1,
@@ -71,6 +73,7 @@ local function attach(buf)
   end
   for id, entry in pairs(state.clients) do
     if entry.has_agent and not vim.lsp.buf_is_attached(buf, id) then
+      require("undine.documents").attaching(buf)
       vim.lsp.buf_attach_client(buf, id)
     end
   end
@@ -105,6 +108,7 @@ local function on_init(client)
       vim.log.levels.ERROR
     )
   else
+    require("undine.documents").watch_changes(client)
     attach_all()
   end
   local waiting = entry.waiting

@@ -41,6 +41,56 @@ local function send_whole(buf)
   end
 end
 
+local line_ends = { unix = "\n", dos = "\r\n", mac = "\r" }
+
+--- The buffer as the server has it.
+---@param buf integer
+---@return string
+local function whole_text(buf)
+  local line_end = line_ends[vim.bo[buf].fileformat]
+  local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, true), line_end)
+  return vim.bo[buf].endofline and text .. line_end or text
+end
+
+---@param buf integer
+---@param text string
+local function mark_if_whole(buf, text)
+  if not state.whole[buf] and text:find("\r", 1, true) then
+    state.whole[buf] = true
+    state.on_wipeout(buf, function()
+      state.whole[buf] = nil
+    end)
+  end
+end
+
+--- Looks at a buffer that is about to be attached.
+---@param buf integer
+function M.attaching(buf)
+  mark_if_whole(buf, table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, true), "\n"))
+end
+
+--- Sends whole texts where places would be misread: to the server a carriage return ends a line, to Neovim it is a
+--- character like others.
+---@param client vim.lsp.Client
+function M.watch_changes(client)
+  local notify = client.notify
+  client.notify = function(...)
+    -- Plugins of Neovim 0.10 call it without the client.
+    local method, params = select((...) == client and 2 or 1, ...)
+    if method == "textDocument/didChange" then
+      local buf = vim.uri_to_bufnr(params.textDocument.uri)
+      local line_end = line_ends[vim.bo[buf].fileformat]
+      for _, change in ipairs(params.contentChanges) do
+        mark_if_whole(buf, (change.text:gsub(line_end, "\n")))
+      end
+      if state.whole[buf] then
+        params.contentChanges = { { text = whole_text(buf) } }
+      end
+    end
+    return notify(client, method, params)
+  end
+end
+
 --- After a write of the person's: with 'fixendofline' the file has a final line break now, and so has the buffer.
 ---@param buf integer
 function M.written(buf)

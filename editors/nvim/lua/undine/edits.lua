@@ -17,6 +17,36 @@ local function is_before(a, b)
   return a[1] < b[1] or (a[1] == b[1] and a[2] < b[2])
 end
 
+--- In the order of the text, with edits that touch each other as one: what stands at the end of a file is told by one
+--- edit alone.
+---@param edits lsp.TextEdit[]
+---@return lsp.TextEdit[]
+local function in_order(edits)
+  local sorted = {}
+  for at, it in ipairs(edits) do
+    local from, to = it.range.start, it.range["end"]
+    sorted[at] = { from = from, to = to, newText = it.newText, at = at }
+  end
+  table.sort(sorted, function(a, b)
+    if a.from.line ~= b.from.line then
+      return a.from.line < b.from.line
+    elseif a.from.character ~= b.from.character then
+      return a.from.character < b.from.character
+    end
+    return a.at < b.at
+  end)
+  local merged = {}
+  for _, it in ipairs(sorted) do
+    local before = merged[#merged]
+    if before and vim.deep_equal(before.to, it.from) then
+      before.to, before.newText = it.to, before.newText .. it.newText
+    else
+      table.insert(merged, it)
+    end
+  end
+  return merged
+end
+
 --- The changes for these edits, from the last to the first, so that each may be made at the place it names. Pure.
 ---@param lines string[] of the buffer
 ---@param format string its 'fileformat'
@@ -41,15 +71,18 @@ function M.changes(lines, format, has_break, edits, encoding)
   end
 
   local changes, ends_with_break = {}, has_break
-  for at, edit in ipairs(edits) do
-    local from, to = edit.range.start, edit.range["end"]
+  for _, edit in ipairs(in_order(edits)) do
+    local from, to = edit.from, edit.to
     local text = edit.newText
     if line_ends[format] then
       text = text:gsub(line_ends[format], "\n")
     end
-    local change = { from = place(from), to = place(to), at = at }
-    local is_at_end = has_break and is_behind(to) or not has_break and not is_before(change.to, last)
-    if is_at_end and not (text == "" and from.line == to.line and from.character == to.character) then
+    local change = { from = place(from), to = place(to) }
+    local is_at_end = has_break and is_behind(to)
+      or not has_break and not is_before(change.to, last)
+    if
+      is_at_end and not (text == "" and from.line == to.line and from.character == to.character)
+    then
       if is_behind(from) then
         text = "\n" .. text
       end
@@ -65,14 +98,8 @@ function M.changes(lines, format, has_break, edits, encoding)
       end
     end
     change.lines = vim.split(text, "\n", { plain = true })
-    table.insert(changes, change)
+    table.insert(changes, 1, change)
   end
-  table.sort(changes, function(a, b)
-    if is_before(a.from, b.from) or is_before(b.from, a.from) then
-      return is_before(b.from, a.from)
-    end
-    return a.at > b.at
-  end)
   return changes, ends_with_break
 end
 

@@ -6,19 +6,24 @@ local M = {}
 ---@field n_removed integer
 ---@field added string[]
 
---- The places that differ. Pure; line ends and a missing last one make no difference here.
----@param lines string[] the buffer's text now
----@param new_text string
----@return undine.Hunk[]
-function M.hunks(lines, new_text)
-  local new = vim.split((new_text:gsub("\r\n", "\n"):gsub("\n$", "")), "\n")
-  if new_text == "" then
-    new = {}
+---@param text string
+---@return string[]
+local function split(text)
+  if text == "" then
+    return {}
   end
-  local is_empty = #lines == 1 and lines[1] == ""
-  local old_text = is_empty and "" or table.concat(lines, "\n") .. "\n"
-  local joined = #new == 0 and "" or table.concat(new, "\n") .. "\n"
-  local indices = vim.diff(old_text, joined, { result_type = "indices", algorithm = "histogram" })
+  return vim.split((text:gsub("\r\n", "\n"):gsub("\n$", "")), "\n")
+end
+
+---@param old string[]
+---@param new string[]
+---@return undine.Hunk[]
+local function diff(old, new)
+  local function joined(lines)
+    return #lines == 0 and "" or table.concat(lines, "\n") .. "\n"
+  end
+  local options = { result_type = "indices", algorithm = "histogram" }
+  local indices = vim.diff(joined(old), joined(new), options)
   return vim
     .iter(indices --[[@as integer[][] ]])
     :map(function(it)
@@ -31,6 +36,46 @@ function M.hunks(lines, new_text)
       }
     end)
     :totable()
+end
+
+--- The hunks at the rows where their lines stand after other changes; nil when those touch a hunk.
+---@param hunks undine.Hunk[]
+---@param changes undine.Hunk[]
+---@return undine.Hunk[]?
+local function moved(hunks, changes)
+  for _, hunk in ipairs(hunks) do
+    local shift = 0
+    for _, it in ipairs(changes) do
+      if it.first + it.n_removed < hunk.first then
+        shift = shift + #it.added - it.n_removed
+      elseif it.first <= hunk.first + hunk.n_removed then
+        return nil
+      end
+    end
+    hunk.first = hunk.first + shift
+  end
+  return hunks
+end
+
+--- The places that a change would touch. Pure; line ends and a missing last one make no difference here.
+---
+--- The buffer may have changed since the proposal was made. What was done meanwhile is no part of it, and stays.
+---@param lines string[] the buffer's text now
+---@param new_text string
+---@param old_text? string what the proposal was made on, where that is known
+---@return undine.Hunk[]
+function M.hunks(lines, new_text, old_text)
+  local new = split(new_text)
+  local is_empty = #lines == 1 and lines[1] == ""
+  lines = is_empty and {} or lines
+  if old_text then
+    local old = split(old_text)
+    local there = moved(diff(old, new), diff(old, lines))
+    if there then
+      return there
+    end
+  end
+  return diff(lines, new)
 end
 
 ---@class undine.ReviewMark

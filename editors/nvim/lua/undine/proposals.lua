@@ -36,7 +36,7 @@ end
 local function draw(buf, proposal)
   vim.api.nvim_buf_clear_namespace(buf, state.ns, 0, -1)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  local hunks = hunks_of.hunks(lines, proposal.new_text)
+  local hunks = hunks_of.hunks(lines, proposal.new_text, proposal.old_text)
   local shape = { width = vim.o.columns, tabstop = vim.bo[buf].tabstop, hint = hint() }
   proposal.anchors = {}
   for _, mark in ipairs(hunks_of.render(hunks, #lines, shape)) do
@@ -220,12 +220,14 @@ function M.draw_all(ask)
     local buf, is_new = buffer_for(path)
     local new_text = diff.newText or ""
     local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-    if #hunks_of.hunks(lines, new_text) > 0 then
+    local old_text = diff.oldText ~= vim.NIL and diff.oldText or nil
+    if #hunks_of.hunks(lines, new_text, old_text) > 0 then
       local proposal = {
         ask = ask,
         path = path,
         is_new = is_new,
         new_text = new_text,
+        old_text = old_text,
         anchors = {},
         undo_keys = {},
       }

@@ -103,7 +103,12 @@ function M.prompt(session, text)
     tell("the server has ended; :Undine starts it again")
     return
   end
-  transcript.add_prompt(session, text)
+  if session.n_running == 0 then
+    transcript.add_prompt(session, text)
+  else
+    -- The server shows it where the model takes it in.
+    transcript.add_note(session, ("Waiting for the model: %s"):format(text:gsub("%s+", " ")))
+  end
   session.n_running = session.n_running + 1
   redraw()
   local params = { sessionId = session.id, prompt = { { type = "text", text = text } } }

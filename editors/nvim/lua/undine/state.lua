@@ -33,6 +33,7 @@ local M = {}
 ---@field path string
 ---@field is_new boolean whether the buffer is ours, made for a file that does not exist
 ---@field new_text string
+---@field old_text? string what it was made on
 ---@field anchors integer[] the extmark of each hunk to which one jumps
 ---@field undo_keys (fun())[] take the buffer's keys away again
 
@@ -58,6 +59,8 @@ M.sessions = {}
 M.asks = {}
 ---@type table<integer, undine.Proposal> by buffer
 M.proposals = {}
+---@type table<integer, true> buffers with a carriage return within a line, of which the server gets whole texts
+M.whole = {}
 ---@type undine.View?
 M.view = nil
 ---@type { win: integer, buf: integer, ask: undine.Ask }?

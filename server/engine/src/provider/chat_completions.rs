@@ -7,6 +7,7 @@ mod decode;
 mod wire;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::de::IgnoredAny;
@@ -72,14 +73,14 @@ fn messages(request: &ModelRequest) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
     if !request.system.is_empty() {
         entries.push(Entry {
-            content: Some(Text::One(&request.system)),
+            content: Some(Cow::Borrowed(&request.system)),
             ..Entry::new("system")
         });
     }
     for message in &request.messages {
         match message {
             Message::User(content) => entries.push(Entry {
-                content: Some(Text::new(content)),
+                content: Some(joined(content)),
                 ..Entry::new("user")
             }),
             Message::Assistant {
@@ -88,14 +89,19 @@ fn messages(request: &ModelRequest) -> Vec<Entry<'_>> {
                 calls,
                 raw,
             } => entries.push(Entry {
-                // Null is for a message of calls alone; one without either needs a text.
-                content: Some(Text::One(text)).filter(|_| !text.is_empty() || calls.is_empty()),
+                // Null is for a message of calls alone; one without either needs a text. Blanks are no
+                // text: some gateways refuse them.
+                content: Some(Cow::Borrowed(text.as_str()))
+                    .filter(|_| !text.trim().is_empty() || calls.is_empty()),
                 tool_calls: calls.iter().map(Call::new).collect(),
                 reasoning_content: raw.as_ref().and_then(|it| it.get("reasoning_content")),
                 ..Entry::new("assistant")
             }),
             Message::Results(results) => entries.extend(results.iter().map(|it| Entry {
-                content: Some(Text::One(&it.text)),
+                content: Some(match it.text.trim() {
+                    "" => Cow::Borrowed("[empty]"),
+                    _ => Cow::Borrowed(it.text.as_str()),
+                }),
                 tool_call_id: Some(&it.id),
                 ..Entry::new("tool")
             })),
@@ -129,7 +135,7 @@ struct StreamOptions {
 #[derive(Serialize)]
 struct Entry<'a> {
     role: &'static str,
-    content: Option<Text<'a>>,
+    content: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,30 +156,13 @@ impl Entry<'_> {
     }
 }
 
-/// A text; in parts only if there are several, because some servers know only strings.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Text<'a> {
-    One(&'a str),
-    Parts(Vec<Part<'a>>),
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Part<'a> {
-    Text { text: &'a str },
-}
-
-impl<'a> Text<'a> {
-    fn new(content: &'a [Content]) -> Text<'a> {
-        match content {
-            [Content::Text(text)] => Text::One(text),
-            content => Text::Parts(
-                content
-                    .iter()
-                    .map(|Content::Text(text)| Part::Text { text })
-                    .collect(),
-            ),
+/// The texts of a message as one: a list of parts is refused by servers that know only strings.
+fn joined(content: &[Content]) -> Cow<'_, str> {
+    match content {
+        [Content::Text(text)] => Cow::Borrowed(text),
+        content => {
+            let texts: Vec<&str> = content.iter().map(|Content::Text(text)| &**text).collect();
+            Cow::Owned(texts.join("\n\n"))
         }
     }
 }
@@ -187,14 +176,14 @@ struct Call<'a> {
 
 #[derive(Serialize)]
 struct Function<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: Cow<'a, str>,
 }
 
 impl<'a> Call<'a> {
     fn new(call: &'a ToolCall) -> Call<'a> {
         let function = Function {
-            name: &call.name,
+            name: name(&call.name),
             arguments: arguments(&call.arguments),
         };
         Call {
@@ -205,13 +194,34 @@ impl<'a> Call<'a> {
     }
 }
 
+/// A tool's name as the model wrote it, within what a name may be: a history with a name that a model made up
+/// (`multi_tool_use.parallel`) would be refused for ever.
+fn name(name: &str) -> Cow<'_, str> {
+    let is_allowed = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    if !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_allowed) {
+        return Cow::Borrowed(name);
+    }
+    let kept = name.chars().take(MAX_NAME);
+    let name: String = kept
+        .map(|it| if is_allowed(it) { it } else { '_' })
+        .collect();
+    if name.is_empty() {
+        Cow::Borrowed("unnamed")
+    } else {
+        Cow::Owned(name)
+    }
+}
+
+/// The most characters of a tool's name that OpenAI takes.
+const MAX_NAME: usize = 64;
+
 /// A call's arguments as the model wrote them. Servers which parse them (llama.cpp for its templates, gateways to other
-/// formats) answer a history with broken JSON in it with an error for ever, so that is wrapped into good JSON.
+/// formats) answer a history with anything but an object in it with an error for ever, so that is wrapped into one.
 fn arguments(text: &str) -> Cow<'_, str> {
     if text.trim().is_empty() {
         return Cow::Borrowed("{}");
     }
-    match serde_json::from_str::<IgnoredAny>(text) {
+    match serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(text) {
         Ok(_) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(serde_json::json!({ "invalid_json": text }).to_string()),
     }

@@ -65,6 +65,14 @@ pub enum Finished {
     Moved,
 }
 
+/// Why open calls are closed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stop {
+    ByPerson,
+    /// The provider failed; nobody wanted the calls to end.
+    ByFault,
+}
+
 #[derive(Debug)]
 pub(super) struct Call {
     call: ToolCall,
@@ -79,8 +87,14 @@ pub(super) struct Call {
 #[derive(Debug)]
 enum Stage {
     Planning,
-    Asking(Planned),
-    Running { shown: String },
+    /// The options are those that the person was offered; the mode may change meanwhile.
+    Asking {
+        plan: Planned,
+        options: Vec<ApprovalOption>,
+    },
+    Running {
+        shown: String,
+    },
 }
 
 impl Session {
@@ -174,12 +188,12 @@ impl Session {
                 ..CallChange::default()
             },
         )));
-        // What was shown and allowed before is allowed again; anything else is judged anew.
-        if allowed.as_deref() == Some(plan.shown.as_str()) {
-            return self.run(id, plan.shown, out);
-        }
         match policy::decide(self.mode, &self.rules, &plan.accesses) {
             Verdict::Allow => self.run(id, plan.shown, out),
+            // What was shown and allowed before is allowed again; anything else is asked about.
+            Verdict::Ask if allowed.as_deref() == Some(plan.shown.as_str()) => {
+                self.run(id, plan.shown, out);
+            }
             Verdict::Ask => self.ask_person(id, plan, out),
             Verdict::Deny(reason) => {
                 self.refuse(id, &reason, out);
@@ -189,15 +203,16 @@ impl Session {
     }
 
     fn ask_person(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
+        let options = self.options(&plan.accesses);
         let question = Box::new(Question {
             title: plan.title.clone(),
             kind: plan.kind,
             accesses: plan.accesses.clone(),
             preview: plan.preview.clone(),
-            options: self.options(&plan.accesses),
+            options: options.clone(),
         });
         if let Some(call) = self.call_mut(id) {
-            call.stage = Stage::Asking(plan);
+            call.stage = Stage::Asking { plan, options };
         }
         out.push(Effect::Show(status(id, CallStatus::Waiting)));
         out.push(Effect::AskPerson { call: id, question });
@@ -228,20 +243,16 @@ impl Session {
 
     pub(super) fn decided(&mut self, id: CallId, decision: Decision, out: &mut Vec<Effect>) {
         let Some(Call {
-            stage: Stage::Asking(plan),
+            stage: Stage::Asking { plan, options },
             ..
         }) = self.call_mut(id)
         else {
             return;
         };
-        let (shown, accesses) = (plan.shown.clone(), plan.accesses.clone());
+        let shown = plan.shown.clone();
         // An option that was not offered is a no.
-        let offered = self
-            .options(&accesses)
-            .into_iter()
-            .find(|it| it.id == decision.option);
-        let (option, rule) = match offered {
-            Some(it) => (it.id, it.rule),
+        let (option, rule) = match options.iter().find(|it| it.id == decision.option) {
+            Some(it) => (it.id, it.rule.clone()),
             None => (OptionId::No, None),
         };
         out.push(Effect::Append(Record::Decision {
@@ -264,29 +275,39 @@ impl Session {
         self.run(id, shown, out);
         if let Some(rule) = rule {
             self.rules.push(rule);
-            self.settle_covered(out);
+            self.rejudge(out);
         }
     }
 
-    /// Questions that a new rule answers need not be asked any more.
-    fn settle_covered(&mut self, out: &mut Vec<Effect>) {
+    /// Judges open questions anew, after a new rule or another mode: what is allowed now runs, what is
+    /// denied now is refused, and neither need be asked any more.
+    pub(super) fn rejudge(&mut self, out: &mut Vec<Effect>) {
         let Some(turn) = &self.turn else { return };
-        let covered: Vec<(CallId, String)> = turn
+        let judged: Vec<(CallId, String, Verdict)> = turn
             .calls
             .iter()
             .filter_map(|(id, call)| match &call.stage {
-                Stage::Asking(plan)
-                    if policy::decide(self.mode, &self.rules, &plan.accesses) == Verdict::Allow =>
-                {
-                    Some((*id, plan.shown.clone()))
+                Stage::Asking { plan, .. } => {
+                    let verdict = policy::decide(self.mode, &self.rules, &plan.accesses);
+                    Some((*id, plan.shown.clone(), verdict))
                 }
-                Stage::Asking(_) | Stage::Planning | Stage::Running { .. } => None,
+                Stage::Planning | Stage::Running { .. } => None,
             })
             .collect();
-        for (id, shown) in covered {
-            out.push(Effect::StopAsking(id));
-            self.run(id, shown, out);
+        for (id, shown, verdict) in judged {
+            match verdict {
+                Verdict::Ask => {}
+                Verdict::Allow => {
+                    out.push(Effect::StopAsking(id));
+                    self.run(id, shown, out);
+                }
+                Verdict::Deny(reason) => {
+                    out.push(Effect::StopAsking(id));
+                    self.refuse(id, &reason, out);
+                }
+            }
         }
+        self.advance(out);
     }
 
     fn run(&mut self, id: CallId, shown: String, out: &mut Vec<Effect>) {
@@ -353,8 +374,9 @@ impl Session {
                 });
             }
             Finished::Moved => {
+                let tries = rounds.saturating_add(1);
                 let text = format!(
-                    "Not applied: the text kept changing while it was being edited ({rounds} tries). \
+                    "Not applied: the text kept changing while it was being edited ({tries} tries). \
                      Read the file again before you go on."
                 );
                 self.refuse(id, &text, out);
@@ -374,22 +396,32 @@ impl Session {
     }
 
     /// Closes all open calls as cancelled, and stops what they were doing.
-    pub(super) fn close_calls(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn close_calls(&mut self, why: Stop, out: &mut Vec<Effect>) {
         let Some(turn) = &self.turn else { return };
         let open: Vec<CallId> = turn.calls.keys().copied().collect();
         for id in open {
             let Some(call) = self.call_mut(id) else {
                 continue;
             };
-            let (stop, text) = match call.stage {
-                Stage::Asking(_) => (Effect::StopAsking(id), CANCELLED),
-                Stage::Planning => (Effect::StopCall(id), CANCELLED),
+            let (stop, ran) = match call.stage {
+                Stage::Asking { .. } => (Effect::StopAsking(id), false),
+                Stage::Planning => (Effect::StopCall(id), false),
                 // An edit that the editor has in hand, or half a command: nobody can say.
-                Stage::Running { .. } => (Effect::StopCall(id), CUT_OFF),
+                Stage::Running { .. } => (Effect::StopCall(id), true),
             };
             out.push(stop);
+            let (text, content) = match (why, ran) {
+                // The person knows.
+                (Stop::ByPerson, false) => (CANCELLED, Vec::new()),
+                (Stop::ByPerson, true) => (CUT_OFF, Vec::new()),
+                (Stop::ByFault, false) => (GIVEN_UP, vec![CallContent::Text(GIVEN_UP.to_owned())]),
+                (Stop::ByFault, true) => {
+                    (BROKEN_OFF, vec![CallContent::Text(BROKEN_OFF.to_owned())])
+                }
+            };
             let change = CallChange {
                 status: Some(CallStatus::Done(Outcome::Cancelled)),
+                content,
                 ..CallChange::default()
             };
             self.close(id, Outcome::Cancelled, text.to_owned(), None, change, out);
@@ -428,6 +460,10 @@ impl Session {
 pub(super) const CANCELLED: &str = "Cancelled by the person before it ran; nothing was done.";
 /// What the model is told of a call that was cancelled while it ran.
 pub(super) const CUT_OFF: &str = "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on.";
+/// What the model is told of a call that had not run when its answer broke off.
+const GIVEN_UP: &str = "Not run, because the answer that asked for it broke off; nothing was done.";
+/// What the model is told of a call that ran when its answer broke off.
+const BROKEN_OFF: &str = "Stopped while it ran, because the answer that asked for it broke off, so it may be done in part. Look at the present state before you go on.";
 
 fn status(id: CallId, status: CallStatus) -> Update {
     Update::CallChanged(

@@ -10,9 +10,9 @@ use protocol::session::{CallId, Mode, TurnId};
 use protocol::tool::Outcome;
 use std::collections::BTreeSet;
 
-/// What the model is told of a call that the server's death cut off.
-const INTERRUPTED: &str =
-    "Unknown: the server stopped while this ran. Look at the present state before you go on.";
+/// What the model is told of a call that the server's death cut off. The log does not say whether it
+/// had begun.
+const INTERRUPTED: &str = "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on.";
 
 impl Session {
     /// Folds a session's records. What its last owner left open is closed by the effects, so that
@@ -20,14 +20,17 @@ impl Session {
     pub fn resume(records: &[Record], settings: Settings) -> (Self, Vec<Effect>) {
         let mut session = Self::empty(Mode::default(), settings);
         let mut open: BTreeSet<CallId> = BTreeSet::new();
-        // Another model cannot read what the last one's provider wants back.
-        let mut same_model = true;
+        let mut said_by = session.settings.model.clone();
         let mut turn: Option<TurnId> = None;
         for record in records {
             match record {
                 Record::Started { mode, model, .. } => {
                     session.mode = *mode;
-                    same_model = *model == session.settings.model;
+                    said_by.clone_from(model);
+                }
+                Record::Model { model } => {
+                    said_by.clone_from(model);
+                    session.forget_raw();
                 }
                 Record::Mode { mode } => session.mode = *mode,
                 Record::User { turn: id, text } => {
@@ -41,10 +44,7 @@ impl Session {
                     thought,
                     raw,
                     ..
-                } => {
-                    let raw = raw.as_ref().filter(|_| same_model);
-                    session.answer(*answer).say(text, thought, raw);
-                }
+                } => session.answer(*answer).say(text, thought, raw.as_ref()),
                 Record::Call {
                     answer,
                     call,
@@ -79,6 +79,11 @@ impl Session {
             }
         }
         let mut effects = Vec::new();
+        if said_by != session.settings.model {
+            session.forget_raw();
+            let model = session.settings.model.clone();
+            effects.push(Effect::Append(Record::Model { model }));
+        }
         for call in open {
             session.remember_result(call, INTERRUPTED.to_owned(), Outcome::Cancelled);
             effects.push(Effect::Append(Record::Result {
@@ -161,6 +166,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
             Record::Started { .. }
             | Record::Decision { .. }
             | Record::Mode { .. }
+            | Record::Model { .. }
             | Record::Ended { .. } => {}
         }
     }

@@ -142,7 +142,10 @@ impl World {
             }
             Record::Decision { rule, .. } => self.rules.extend(rule.clone()),
             Record::User { .. } => *ended = false,
-            Record::Started { .. } | Record::Assistant { .. } | Record::Mode { .. } => {}
+            Record::Started { .. }
+            | Record::Assistant { .. }
+            | Record::Mode { .. }
+            | Record::Model { .. } => {}
         }
         self.records.push(record.clone());
     }
@@ -201,7 +204,7 @@ impl World {
 
 /// A request that every provider takes: it begins with the person, roles alternate, and each call
 /// has its result right behind it.
-fn valid(request: &ModelRequest) {
+pub(super) fn valid(request: &ModelRequest) {
     let mut open: Vec<String> = Vec::new();
     let mut last = "";
     assert!(matches!(request.messages.first(), Some(Message::User(_))));
@@ -370,9 +373,9 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
         {
             world.stream = None;
         }
-        let mode = session.mode();
         let effects = session.step(input.clone());
-        world.take(mode, &input, &effects);
+        // A change of mode is judged by the new one.
+        world.take(session.mode(), &input, &effects);
         world.settle(&input, &effects);
         for call in std::mem::take(&mut world.just_ended) {
             world.planning.remove(&call);

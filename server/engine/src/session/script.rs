@@ -1,1 +1,226 @@
+//! Plays: what happens to a session, line by line, and all that it asks for in return.
+//!
+//! `check(script, expect)` runs a script against a fresh session in `ask` mode. A line of the script
+//! is `> ` and an input, in the words of `script/read.rs`; the expectation has one paragraph an
+//! input, in the words of `script/print.rs`, where inputs in a row that cause nothing share one.
+//! Every request to the model is also held against the law of valid requests. Not printed is only
+//! the record of the session's beginning.
 
+mod approvals;
+mod calls;
+mod cancelling;
+mod edits;
+mod failures;
+mod late;
+mod modes;
+mod print;
+mod read;
+mod remembered;
+mod requests;
+mod resuming;
+mod steering;
+mod turns;
+
+use super::{Effect, Input, Session, Settings, laws, replay};
+use expect_test::Expect;
+use protocol::record::Record;
+use protocol::session::{CallId, Mode, PromptId, StreamId};
+use read::Words;
+
+fn check(script: &str, expect: Expect) {
+    let mut play = Play::new();
+    let lines = script.lines().map(str::trim).filter(|it| !it.is_empty());
+    for line in lines {
+        let Some(input) = line.strip_prefix("> ") else {
+            panic!("{line:?} is no input; begin it with `> `");
+        };
+        let mut words = Words::new(input);
+        play.act(&mut words);
+        let unread = words.rest();
+        assert!(unread.is_empty(), "{line:?}: nobody reads {unread:?}");
+    }
+    expect.assert_eq(&play.printed());
+}
+
+/// A session, its log, and what a script may leave out because it is plain.
+struct Play {
+    session: Session,
+    settings: Settings,
+    records: Vec<Record>,
+    /// What each input caused.
+    paragraphs: Vec<String>,
+    /// The stream that was asked for last.
+    stream: StreamId,
+    /// The call that was recorded last.
+    call: CallId,
+    next_prompt: u64,
+    /// Counts the calls, for the provider's ids of them.
+    next_call: u64,
+}
+
+impl Play {
+    fn new() -> Self {
+        let settings = Settings {
+            queued_prompts: 32,
+            edit_rounds: 3,
+            turn_answers: 200,
+            ..laws::settings()
+        };
+        let (session, effects) = begin(settings.clone());
+        let mut play = Self {
+            session,
+            settings,
+            records: Vec::new(),
+            paragraphs: Vec::new(),
+            stream: StreamId(0),
+            call: CallId(0),
+            next_prompt: 0,
+            next_call: 0,
+        };
+        play.note(&effects);
+        play
+    }
+
+    fn act(&mut self, words: &mut Words<'_>) {
+        match words.word() {
+            // What the host does to a session beside its inputs.
+            "limits" => {
+                while let Some((name, value)) = words.setting() {
+                    match name {
+                        "queued_prompts" => self.settings.queued_prompts = value as usize,
+                        "edit_rounds" => self.settings.edit_rounds = value,
+                        "turn_answers" => self.settings.turn_answers = value,
+                        other => panic!("there is no limit {other:?}"),
+                    }
+                }
+                self.session.configure(self.settings.clone());
+            }
+            "use-model" => {
+                self.settings.model = words.word().to_owned();
+                let effects = self.session.configure(self.settings.clone());
+                self.take(&effects);
+            }
+            "restart" => {
+                let (session, effects) = Session::resume(&self.records, self.settings.clone());
+                self.session = session;
+                self.take(&effects);
+            }
+            "new-session" => {
+                let (session, effects) = begin(self.settings.clone());
+                self.session = session;
+                self.records.clear();
+                self.take(&effects);
+            }
+            "load" => {
+                let shown: Vec<Effect> = replay(&self.records)
+                    .into_iter()
+                    .map(Effect::Show)
+                    .collect();
+                self.print(&shown);
+            }
+            verb => {
+                let input = self.input(verb, words);
+                let effects = self.session.step(input);
+                self.take(&effects);
+            }
+        }
+    }
+
+    fn input(&mut self, verb: &str, words: &mut Words<'_>) -> Input {
+        match verb {
+            "prompt" => {
+                let prompt = PromptId(self.next_prompt);
+                self.next_prompt += 1;
+                Input::Prompt {
+                    prompt,
+                    text: words.text(),
+                }
+            }
+            "cancel" => Input::Cancel,
+            "cancel-prompt" => Input::CancelPrompt(PromptId(words.number())),
+            "mode" => Input::SetMode(words.mode()),
+            "model" => {
+                let stream = words.stream().unwrap_or(self.stream);
+                let event = words.model_event(&mut self.next_call);
+                Input::Model(stream, event)
+            }
+            "planned" => Input::Planned(words.call(self.call), Ok(words.plan())),
+            "planned-error" => Input::Planned(words.call(self.call), Err(words.text())),
+            "decided" => Input::Decided(words.call(self.call), words.decision()),
+            "output" => Input::Output(words.call(self.call), words.text()),
+            "finished" => Input::Finished(words.call(self.call), words.finished()),
+            other => panic!("there is no input {other:?}"),
+        }
+    }
+
+    fn take(&mut self, effects: &[Effect]) {
+        self.note(effects);
+        self.print(effects);
+    }
+
+    /// Keeps the log and what is newest, as the host would.
+    fn note(&mut self, effects: &[Effect]) {
+        for effect in effects {
+            match effect {
+                Effect::Append(record) => {
+                    if let Record::Call { call, .. } = record {
+                        self.call = *call;
+                    }
+                    self.records.push(record.clone());
+                }
+                Effect::AskModel { stream, request } => {
+                    self.stream = *stream;
+                    laws::valid(request);
+                }
+                Effect::Show(_)
+                | Effect::StopModel(_)
+                | Effect::PlanCall { .. }
+                | Effect::AskPerson { .. }
+                | Effect::StopAsking(_)
+                | Effect::RunCall(_)
+                | Effect::StopCall(_)
+                | Effect::Answer { .. } => {}
+            }
+        }
+    }
+
+    fn print(&mut self, effects: &[Effect]) {
+        let lines = effects
+            .iter()
+            .map(|it| print::effect(it).trim_end().to_owned() + "\n");
+        self.paragraphs.push(lines.collect());
+    }
+
+    /// A paragraph an input. Inputs in a row that cause nothing share one.
+    fn printed(&self) -> String {
+        let mut printed: Vec<String> = Vec::new();
+        for run in self
+            .paragraphs
+            .chunk_by(|a, b| a.is_empty() && b.is_empty())
+        {
+            printed.push(match run {
+                [one] if !one.is_empty() => one.clone(),
+                [_] => "(nothing)\n".to_owned(),
+                silent => format!("(nothing, {} times)\n", silent.len()),
+            });
+        }
+        printed.join("\n")
+    }
+}
+
+fn begin(settings: Settings) -> (Session, Vec<Effect>) {
+    Session::new("s".into(), "/p".into(), Mode::Ask, settings)
+}
+
+/// Scripts begin with `append started`, which [`check`] leaves out.
+#[test]
+fn a_session_begins_with_its_record() {
+    let (_, effects) = Session::new("s-1".into(), "/p".into(), Mode::Auto, laws::settings());
+    let started = Record::Started {
+        session: "s-1".into(),
+        cwd: "/p".into(),
+        mode: Mode::Auto,
+        model: "m".into(),
+    };
+    assert_eq!(effects, [Effect::Append(started)]);
+}

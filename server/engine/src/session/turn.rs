@@ -1,5 +1,6 @@
 //! A turn: from a prompt over the model's answers to the end.
 
+use super::call::Stop;
 use super::effect::{Effect, PromptEnd, Update};
 use super::{Calls, Session};
 use crate::context::{self, Answer, Asked, Entry};
@@ -19,6 +20,8 @@ pub(super) struct Turn {
     pub stream: Option<StreamId>,
     /// The number of the answer that streams or streamed last.
     pub answer: u64,
+    /// The model that was asked last; the settings may name another by now.
+    pub model: String,
     /// How often the model was asked.
     pub answers: u32,
     /// Whether the last answer called tools, so that the model must be asked again.
@@ -33,19 +36,27 @@ pub(super) struct Turn {
     pub calls: Calls,
 }
 
-/// A prompt that waits.
+/// A prompt that no turn has taken yet.
 #[derive(Debug)]
 pub(super) struct Queued {
     pub prompt: PromptId,
     pub text: String,
+    /// Whether it came while a turn ran. It is shown when it is taken, so that it has its place.
+    pub waited: bool,
 }
 
 impl Session {
     pub(super) fn prompt(&mut self, prompt: PromptId, text: String, out: &mut Vec<Effect>) {
-        if self.turn.is_none() {
-            return self.begin(vec![Queued { prompt, text }], out);
+        let waited = self.turn.is_some();
+        let sent = Queued {
+            prompt,
+            text,
+            waited,
+        };
+        if !waited {
+            return self.begin(vec![sent], out);
         }
-        self.queue.push_back(Queued { prompt, text });
+        self.queue.push_back(sent);
         if self.queue.len() > self.settings.queued_prompts
             && let Some(oldest) = self.queue.pop_front()
         {
@@ -66,6 +77,7 @@ impl Session {
             prompts: Vec::new(),
             stream: None,
             answer: 0,
+            model: String::new(),
             answers: 0,
             called: false,
             stop: StopReason::EndTurn,
@@ -81,12 +93,20 @@ impl Session {
     /// Makes prompts part of the running turn.
     fn take_in(&mut self, prompts: impl IntoIterator<Item = Queued>, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        for Queued { prompt, text } in prompts {
+        for Queued {
+            prompt,
+            text,
+            waited,
+        } in prompts
+        {
             turn.prompts.push(prompt);
             out.push(Effect::Append(Record::User {
                 turn: turn.id,
                 text: text.clone(),
             }));
+            if waited {
+                out.push(Effect::Show(Update::User(text.clone())));
+            }
             self.history.push(Entry::User(text));
         }
     }
@@ -96,6 +116,7 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         turn.stream = Some(stream);
         turn.answer = answer;
+        turn.model.clone_from(&self.settings.model);
         turn.answers += 1;
         turn.called = false;
         let request = Box::new(context::build(&self.settings, &self.history));
@@ -112,10 +133,12 @@ impl Session {
             ModelEvent::Text(text) => {
                 turn.text.push_str(&text);
                 out.push(Effect::Show(Update::Text(text)));
+                self.flush_much(out);
             }
             ModelEvent::Thought(text) => {
                 turn.thought.push_str(&text);
                 out.push(Effect::Show(Update::Thought(text)));
+                self.flush_much(out);
             }
             ModelEvent::Call(call) => self.called(call, out),
             ModelEvent::Usage(usage) => out.push(Effect::Show(Update::Usage(usage))),
@@ -156,15 +179,29 @@ impl Session {
         self.open_call(id, call, out);
     }
 
+    /// Records a long answer piece by piece, so that a server that is killed loses little of it.
+    fn flush_much(&mut self, out: &mut Vec<Effect>) {
+        /// Bytes that a death may cost.
+        const PIECE: usize = 2 * 1024;
+        let Some(turn) = &self.turn else { return };
+        if turn.text.len() + turn.thought.len() >= PIECE {
+            self.flush(false, out);
+        }
+    }
+
     /// Records what was said since the last record.
     pub(super) fn flush(&mut self, cut: bool, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        if turn.text.is_empty() && turn.thought.is_empty() && turn.raw.is_none() {
+        let mut raw = turn.raw.take();
+        // Of no use to a model that did not say it.
+        if turn.model != self.settings.model {
+            raw = None;
+        }
+        if turn.text.is_empty() && turn.thought.is_empty() && raw.is_none() {
             return;
         }
         let text = std::mem::take(&mut turn.text);
         let thought = std::mem::take(&mut turn.thought);
-        let raw = turn.raw.take();
         if let Some(Entry::Answer(answer)) = self.history.last_mut() {
             answer.say(&text, &thought, raw.as_ref());
         }
@@ -219,16 +256,13 @@ impl Session {
             );
         }
         let queued: Vec<Queued> = self.queue.drain(..).collect();
-        for it in &queued {
-            out.push(Effect::Show(Update::User(it.text.clone())));
-        }
         self.take_in(queued, out);
         self.ask_model(out);
     }
 
     /// The provider failed: open calls are closed, the turn ends with the error.
     fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
-        self.close_calls(out);
+        self.close_calls(Stop::ByFault, out);
         let reason = EndReason::Failed {
             message: error.message.clone(),
         };
@@ -242,7 +276,7 @@ impl Session {
                 out.push(Effect::StopModel(stream));
             }
             self.flush(true, out);
-            self.close_calls(out);
+            self.close_calls(Stop::ByPerson, out);
             self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
         }
         if !waiting.is_empty() {

@@ -33,9 +33,7 @@ impl Host {
             value,
             trusted: self.client.trusted_settings,
         });
-        let (layer, problem) =
-            read_layer(&self.folders.config.join("config.toml"), Origin::UserFile);
-        self.layers.user = layer;
+        let problem = self.read_user_file();
         self.said.extend(problem);
         self.limits = self.resolve(None).config.limits;
         reply.send_value(Ok(self.initialize_result()));
@@ -70,6 +68,14 @@ impl Host {
         }
         let resolved = self.resolve(self.roots.first().cloned().as_deref());
         self.report(&resolved);
+    }
+
+    /// Reads the user's `config.toml`; answers what is wrong with it.
+    pub(crate) fn read_user_file(&mut self) -> Option<String> {
+        let path = self.folders.config.join("config.toml");
+        let (layer, problem) = read_layer(&path, Origin::UserFile);
+        self.layers.user = layer;
+        problem
     }
 
     pub(crate) fn shutdown(&mut self, reply: Reply) {
@@ -126,6 +132,11 @@ impl Host {
             Value::Object(mut table) => table.remove("undine").unwrap_or(Value::Object(table)),
             other => other,
         };
+        // Some editors send this at their start whether they have settings or not; what they said at
+        // `initialize` still counts.
+        if says_nothing(&value) {
+            return;
+        }
         self.layers.editor = Some(Layer {
             origin: Origin::Editor,
             value,
@@ -148,6 +159,15 @@ impl Host {
         self.roots.retain(|it| !removed.contains(it));
         self.roots
             .extend(params.event.added.iter().filter_map(|it| path_of(&it.uri)));
+    }
+}
+
+fn says_nothing(settings: &Value) -> bool {
+    match settings {
+        Value::Null => true,
+        Value::Object(table) => table.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 

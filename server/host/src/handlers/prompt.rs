@@ -1,10 +1,11 @@
 //! Prompts and their cancelling.
 
+use crate::endpoint;
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
 use crate::main_loop::Host;
 use crate::perform::invalid;
-use crate::session_host::Waiter;
+use crate::session_host::{OpenSession, Waiter};
 use engine::session::Input;
 use protocol::acp::{self, ContentBlock};
 use protocol::lsp;
@@ -21,7 +22,19 @@ impl Host {
             let error = invalid("The prompt is empty; write what to do.");
             return reply.send::<methods::Prompt>(Err(error));
         }
+        self.look_again_for_a_model(&key);
         self.send_prompt(&key, text, Waiter::Request { id, reply });
+    }
+
+    /// A person who was told how to configure a model has perhaps done so by now.
+    fn look_again_for_a_model(&mut self, key: &SessionKey) {
+        let has_none = |it: &OpenSession| endpoint::reach(&it.config).is_err();
+        if self.sessions.get(key).is_some_and(has_none) {
+            if let Some(problem) = self.read_user_file() {
+                self.warn_once(problem);
+            }
+            self.configure(key);
+        }
     }
 
     pub(crate) fn send_prompt(&mut self, key: &SessionKey, text: String, waiter: Waiter) {

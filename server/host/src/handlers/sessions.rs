@@ -183,9 +183,11 @@ impl Host {
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
-        open.session
+        let effects = open
+            .session
             .configure(settings(&resolved.config, &open.workspace));
         open.config = Arc::new(resolved.config);
+        self.perform(key, effects);
     }
 }
 

@@ -62,4 +62,22 @@ return {
       T.eq(result, new, ("seed %d, round %d"):format(seed, round))
     end
   end,
+
+  ["what was done since the proposal was made is no part of it"] = function(T)
+    local hunks = require("undine.hunks").hunks
+    local old, new = "1\n2\n3\n4\n5\n", "1\n2\n3\nfour\n5\n"
+    local change = { first = 3, n_removed = 1, added = { "four" } }
+    local function at(row)
+      return { vim.tbl_extend("force", change, { first = row }) }
+    end
+    T.eq(hunks({ "1", "2", "3", "4", "5" }, new, old), at(3))
+    T.eq(hunks({ "0", "1", "two", "3", "4", "5" }, new, old), at(4))
+    T.eq(hunks({ "3", "4", "5", "6" }, new, old), at(1))
+    -- Where it touches the proposal itself, all that differs is shown.
+    T.eq(
+      hunks({ "1", "2", "3", "4 and a half", "5" }, new, old),
+      { { first = 3, n_removed = 1, added = { "four" } } }
+    )
+    T.eq(hunks({ "1", "2", "3", "four", "5" }, new, old), {})
+  end,
 }

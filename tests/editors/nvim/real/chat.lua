@@ -18,6 +18,25 @@ return {
     T.eq(scene:chat(), "## You\n\nTalk.\n\nFirst é and second.\nThird line.")
   end,
 
+  ["a prompt that was sent while a turn ran stands in the chat once, where it was taken in"] = function(
+    T
+  )
+    local scene = scenes.open(T, {})
+    scene:prompt("First.")
+    local request = scene.model:next()
+    request:say("One.")
+    scene:reads("One.")
+    scene:prompt("Second.")
+    scene:reads("Waiting for the model: Second.")
+    request:finish()
+    scene.model:answer("Two.")
+    scene:rests()
+    T.eq(
+      scene:reads("Two."),
+      "## You\n\nFirst.\n\nOne.\n\nWaiting for the model: Second.\n\n## You\n\nSecond.\n\nTwo."
+    )
+  end,
+
   ["an answer that hit the model's limit says so"] = function(T)
     local scene = scenes.open(T, {})
     scene:prompt("Talk.")
@@ -28,7 +47,9 @@ return {
     scene:rests()
   end,
 
-  ["a model that refuses the request is an error in the chat, and the next prompt works"] = function(T)
+  ["a model that refuses the request is an error in the chat, and the next prompt works"] = function(
+    T
+  )
     local scene = scenes.open(T, {})
     scene:prompt("Talk.")
     scene.model:next():fail(400, "no such model: scripted-1")
@@ -40,7 +61,9 @@ return {
     scene:rests()
   end,
 
-  [":UndineStop while text streams ends the turn, hangs up, and the prompt is free again"] = function(T)
+  [":UndineStop while text streams ends the turn, hangs up, and the prompt is free again"] = function(
+    T
+  )
     local scene = scenes.open(T, {})
     scene:prompt("Talk for ever.")
     local request = scene.model:next()

@@ -10,10 +10,15 @@ local function ask_to_run(scene, command)
 end
 
 return {
-  ["a command is asked about, runs on a yes, and its output is in the chat as it comes"] = function(T)
+  ["a command is asked about, runs on a yes, and its output is in the chat as it comes"] = function(
+    T
+  )
     local scene = scenes.open(T, {})
     -- The second half comes only when the test has seen the first.
-    ask_to_run(scene, "echo first-half; while ! [ -e go ]; do sleep 0.02; done; echo second; exit 3")
+    ask_to_run(
+      scene,
+      "echo first-half; while ! [ -e go ]; do sleep 0.02; done; echo second; exit 3"
+    )
     T.ok(not scene:chat():find("│ first-half", 1, true), "nothing runs before the yes")
     scene.child:keys("1")
     scene:reads("│ first-half")
@@ -54,7 +59,10 @@ return {
     scene:reads("Stopped.")
     scene:rests()
     scene:prompt("And now?")
-    T.eq(scene.model:answer("It was cancelled."):result("c1"), "Cancelled by the person while it ran, so it may be done in part. Look at the present state before you go on.")
+    T.has(
+      scene.model:answer("It was cancelled."):result("c1"),
+      "Cancelled by the person while it ran"
+    )
     scene:rests()
   end,
 }

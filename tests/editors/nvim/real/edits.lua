@@ -41,7 +41,8 @@ end
 
 local five = "one\ntwo\nthree\nfour\nfive\n"
 local saved = "Changed a.txt (+2 -1 lines)."
-local unsaved = "Changed a.txt (+2 -1 lines) in the editor. It is not saved yet, so commands do not see it."
+local unsaved =
+  "Changed a.txt (+2 -1 lines) in the editor. It is not saved yet, so commands do not see it."
 
 --- Opens a.txt with the cursor on this line's second column, in the file's window or, then, with the chat's as the
 --- current one, and has the third line replaced by two.
@@ -83,7 +84,9 @@ return {
     T.eq(scene:lines("a.txt"), { "one", "two", "three", "four", "five" })
   end,
 
-  ["unsaved work stays, is not saved with the edit, and one undo takes back the edit alone"] = function(T)
+  ["unsaved work stays, is not saved with the edit, and one undo takes back the edit alone"] = function(
+    T
+  )
     local scene = scenes.open(T, { ["a.txt"] = five })
     scene.child:cmd("edit a.txt")
     scene.child:keys("Gomine<Esc>")
@@ -98,13 +101,13 @@ return {
     T.eq(scene:lines("a.txt"), { "one", "two", "three", "four", "five" })
   end,
 
-  ["two edits of one answer are two undo steps"] = function(T)
+  ["two edits of one answer are shown each by itself, and are two undo steps"] = function(T)
     local scene = scenes.open(T, { ["a.txt"] = five })
     scene.child:cmd("edit a.txt")
     scene:prompt("Edit both.")
     local request = scene.model:next()
-    for id, word in pairs({ e1 = "one", e2 = "five" }) do
-      request:call(id, "edit_file", {
+    for at, word in ipairs({ "one", "five" }) do
+      request:call("e" .. at, "edit_file", {
         path = "a.txt",
         target_content = word,
         replacement_content = word:upper(),
@@ -113,13 +116,14 @@ return {
     request:finish()
     for _ = 1, 2 do
       scene:asks()
-      local n_before = scene.child:run(function()
-        return #require("undine.state").asks
+      T.lacks(scene.child:screen(), "2/2")
+      scene.child:run(function()
+        _G.answered = require("undine.state").asks[1]
+        vim.cmd("UndineAccept")
       end)
-      scene.child:cmd("UndineAccept")
-      scene.child:wait(function(n)
-        return #require("undine.state").asks < n
-      end, n_before)
+      scene.child:wait(function()
+        return answered.is_over
+      end)
     end
     request = scene.model:answer("Done.")
     T.has(request:result("e1"), "Changed a.txt")
@@ -127,11 +131,15 @@ return {
     scene:rests()
     T.eq(scene:disk("a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n")
     undo(scene)
+    local ends = scene:lines("a.txt")
+    T.eq({ ends[1] == "ONE", ends[5] == "FIVE" }, { ends[5] ~= "FIVE", ends[1] ~= "ONE" })
     undo(scene)
     T.eq(scene:lines("a.txt"), { "one", "two", "three", "four", "five" })
   end,
 
-  ["a refused edit leaves every byte and the undo history, and the model hears the reason"] = function(T)
+  ["a refused edit leaves every byte and the undo history, and the model hears the reason"] = function(
+    T
+  )
     local scene = scenes.open(T, { ["a.txt"] = five })
     scene.child:cmd("edit a.txt")
     scene.child:keys("Gomine<Esc>")
@@ -171,16 +179,50 @@ return {
     scene.child:cmd("wincmd h")
     scene.child:keys("ggOzero<Esc>Gosix<Esc>")
     T.eq(accept(scene), unsaved)
-    T.eq(
-      scene:lines("a.txt"),
-      { "zero", "one", "two", "III", "3", "four", "five", "six" }
-    )
+    T.eq(scene:lines("a.txt"), { "zero", "one", "two", "III", "3", "four", "five", "six" })
     T.eq(scene:disk("a.txt"), five)
     undo(scene)
     T.eq(scene:lines("a.txt"), { "zero", "one", "two", "three", "four", "five", "six" })
   end,
 
-  ["typing on the line that an edit is about makes it ask again, with the line as it is now"] = function(T)
+  ["keys that overtake an edit on its way make it be placed anew"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "three", "III\n3")
+    scene.child:run(function()
+      local documents = require("undine.documents")
+      local apply, n_left = documents.apply, 2
+      documents.apply = function(...)
+        if n_left > 0 then
+          n_left = n_left - 1
+          vim.api.nvim_buf_set_lines(vim.fn.bufnr("a.txt"), 0, 0, true, { "typed just before" })
+        end
+        return apply(...)
+      end
+    end)
+    T.eq(accept(scene), unsaved)
+    local typed = "typed just before"
+    T.eq(scene:lines("a.txt"), { typed, typed, "one", "two", "III", "3", "four", "five" })
+    T.eq(scene:disk("a.txt"), five)
+  end,
+
+  ["an edit lands below a person who is typing, whatever comes first"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "three", "III\n3")
+    scene.child:cmd("wincmd h")
+    scene.child:keys("ggOtyp")
+    scene.child:cmd("UndineAccept")
+    scene.child:keys("ing<CR>more")
+    T.eq(scene.model:answer("Done."):result("e1"), unsaved)
+    scene.child:keys("<Esc>")
+    scene:rests()
+    T.eq(scene:lines("a.txt"), { "typing", "more", "one", "two", "III", "3", "four", "five" })
+  end,
+
+  ["typing on the line that an edit is about makes it ask again, with the line as it is now"] = function(
+    T
+  )
     local scene = scenes.open(T, { ["a.txt"] = five })
     scene.child:cmd("edit a.txt")
     propose(scene, "three", "3")
@@ -195,11 +237,16 @@ return {
       return ask and ask ~= _G.first and ask.is_shown
     end)
     T.eq(scene:lines("a.txt")[3], "three and a half")
-    T.eq(accept(scene), "Changed a.txt (+1 -1 lines) in the editor. It is not saved yet, so commands do not see it.")
+    T.eq(
+      accept(scene),
+      "Changed a.txt (+1 -1 lines) in the editor. It is not saved yet, so commands do not see it."
+    )
     T.eq(scene:lines("a.txt")[3], "3 and a half")
   end,
 
-  ["when the person has changed the very words, nothing is done and the model is told"] = function(T)
+  ["when the person has changed the very words, nothing is done and the model is told"] = function(
+    T
+  )
     local scene = scenes.open(T, { ["a.txt"] = five })
     scene.child:cmd("edit a.txt")
     propose(scene, "three", "3")
@@ -240,6 +287,63 @@ return {
     T.eq(scene:lines("a.txt"), { "one", "two é", "three" })
   end,
 
+  ["lines that end in CRLF among others keep their ends"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "one\r\ntwo\nthree\r\nfour\n" })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "three", "III\nIV")
+    T.eq(accept(scene), saved)
+    T.eq(scene:lines("a.txt")[1], "one\r")
+    T.eq(scene:disk("a.txt"), "one\r\ntwo\nIII\r\nIV\r\nfour\n")
+  end,
+
+  ["a file with a byte order mark keeps it and is saved"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "\xef\xbb\xbfone\ntwo\n" })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "two", "zwei")
+    T.eq(accept(scene), "Changed a.txt (+1 -1 lines).")
+    T.eq(scene:disk("a.txt"), "\xef\xbb\xbfone\nzwei\n")
+  end,
+
+  ["a NUL in a changed line stays"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "a\0b target\nlast\n" })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "target", "goal")
+    T.eq(accept(scene), "Changed a.txt (+1 -1 lines).")
+    T.eq(scene:disk("a.txt"), "a\0b goal\nlast\n")
+  end,
+
+  ["a file in which a carriage return is no line end is left alone, and the model is told"] = function(
+    T
+  )
+    local scene = scenes.open(T, { ["a.txt"] = "lone\rreturn\nlast\n" })
+    scene.child:cmd("edit a.txt")
+    propose(scene, "last", "end")
+    T.has(accept(scene), "line 1 holds a carriage return that is no line end")
+    T.eq(scene:lines("a.txt"), { "lone\rreturn", "last" })
+    T.eq(scene:modified("a.txt"), false)
+  end,
+
+  ["a buffer that cannot be modified is left alone, and the model is told"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt | setlocal nomodifiable")
+    propose(scene, "three", "3")
+    T.has(accept(scene), "the buffer is not modifiable")
+    T.eq(scene:disk("a.txt"), five)
+  end,
+
+  ["a formatter that runs when the file is saved is seen by the next read"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt")
+    scene.child:cmd("autocmd BufWritePre * %s/III/formatted/")
+    propose(scene, "three", "III\n3")
+    T.eq(accept(scene), saved)
+    T.eq(scene:disk("a.txt"), "one\ntwo\nformatted\n3\nfour\nfive\n")
+    scene:prompt("Read it.")
+    scene.model:call("r1", "read_file", { path = "a.txt" })
+    T.eq(scene.model:answer("Good."):result("r1"), "one\ntwo\nformatted\n3\nfour\nfive\n")
+    scene:rests()
+  end,
+
   ["a file without a final newline stays without"] = function(T)
     local scene = scenes.open(T, { ["a.txt"] = "one\ntwo" })
     scene.child:cmd("edit a.txt")
@@ -270,7 +374,9 @@ return {
     T.eq(scene:modified("a.txt"), false)
   end,
 
-  ["a person's own write, which adds the final newline, leaves the buffer clean for the next edit"] = function(T)
+  ["a person's own write, which adds the final newline, leaves the buffer clean for the next edit"] = function(
+    T
+  )
     local scene = scenes.open(T, { ["a.txt"] = "one\ntwo" })
     scene.child:cmd("edit a.txt")
     scene:prompt("Hello.")

@@ -62,6 +62,21 @@ return {
     scene:rests()
   end,
 
+  ["typing at carriage returns within a file is read as it is"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "one\r\ntwo\nlone\rreturn\nlast\n" })
+    scene.child:cmd("edit a.txt")
+    scene:prompt("Wait.")
+    local request = scene.model:next()
+    scene.child:cmd("wincmd h")
+    scene.child:keys("ggA behind<Esc>3GAmore<Esc>Gccend<Esc>")
+    scene:settle()
+    request:call("r1", "read_file", { path = "a.txt" })
+    request:finish()
+    local text = "one\r behind\ntwo\nlone\rreturnmore\nend\n"
+    T.eq(scene.model:answer("Good."):result("r1"), text)
+    scene:rests()
+  end,
+
   ["2,000 small changes while a turn runs leave the server with the buffer's text"] = function(T)
     local lines = {}
     for at = 1, 60 do

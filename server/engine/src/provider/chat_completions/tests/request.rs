@@ -86,92 +86,83 @@ fn a_conversation_with_a_call_and_its_result_is_sent_whole() {
     check(
         &request,
         expect![[r#"
-        {
-          "model": "tiny",
-          "messages": [
             {
-              "role": "system",
-              "content": "Be brief."
-            },
-            {
-              "role": "user",
-              "content": "Read a.txt"
-            },
-            {
-              "role": "assistant",
-              "content": null,
-              "tool_calls": [
+              "model": "tiny",
+              "messages": [
                 {
-                  "id": "a",
-                  "type": "function",
-                  "function": {
-                    "name": "read",
-                    "arguments": "{\"path\": \"a.txt\"}"
-                  }
+                  "role": "system",
+                  "content": "Be brief."
                 },
                 {
-                  "id": "b",
-                  "type": "function",
-                  "function": {
-                    "name": "read",
-                    "arguments": "{}"
-                  }
+                  "role": "user",
+                  "content": "Read a.txt"
+                },
+                {
+                  "role": "assistant",
+                  "content": null,
+                  "tool_calls": [
+                    {
+                      "id": "a",
+                      "type": "function",
+                      "function": {
+                        "name": "read",
+                        "arguments": "{\"path\": \"a.txt\"}"
+                      }
+                    },
+                    {
+                      "id": "b",
+                      "type": "function",
+                      "function": {
+                        "name": "read",
+                        "arguments": "{}"
+                      }
+                    }
+                  ],
+                  "reasoning_content": "I should read it"
+                },
+                {
+                  "role": "tool",
+                  "content": "hello",
+                  "tool_call_id": "a"
+                },
+                {
+                  "role": "tool",
+                  "content": "path is missing",
+                  "tool_call_id": "b"
+                },
+                {
+                  "role": "assistant",
+                  "content": "It says hello."
+                },
+                {
+                  "role": "user",
+                  "content": "And\n\nnow?"
                 }
               ],
-              "reasoning_content": "I should read it"
-            },
-            {
-              "role": "tool",
-              "content": "hello",
-              "tool_call_id": "a"
-            },
-            {
-              "role": "tool",
-              "content": "path is missing",
-              "tool_call_id": "b"
-            },
-            {
-              "role": "assistant",
-              "content": "It says hello."
-            },
-            {
-              "role": "user",
-              "content": [
+              "tools": [
                 {
-                  "type": "text",
-                  "text": "And"
-                },
-                {
-                  "type": "text",
-                  "text": "now?"
-                }
-              ]
-            }
-          ],
-          "tools": [
-            {
-              "type": "function",
-              "function": {
-                "name": "read",
-                "description": "Reads a file",
-                "parameters": {
-                  "type": "object",
-                  "properties": {
-                    "path": {
-                      "type": "string"
+                  "type": "function",
+                  "function": {
+                    "name": "read",
+                    "description": "Reads a file",
+                    "parameters": {
+                      "type": "object",
+                      "properties": {
+                        "path": {
+                          "type": "string"
+                        }
+                      }
                     }
                   }
                 }
+              ],
+              "max_tokens": 1000,
+              "temperature": 0.5,
+              "stream": true,
+              "stream_options": {
+                "include_usage": true
               }
-            }
-          ],
-          "max_tokens": 1000,
-          "temperature": 0.5,
-          "stream": true,
-          "stream_options": {
-            "include_usage": true
-          }
-        }"#]],
+            }"#]],
     );
 }
 
@@ -256,4 +247,94 @@ fn a_wire_format_is_found_by_its_name() {
     for wire in Wire::ALL {
         assert_eq!(Wire::from_name(wire.name()), Some(*wire));
     }
+}
+
+#[test]
+fn what_a_model_made_up_never_makes_a_history_that_is_refused_for_ever() {
+    let odd = |id: &str, name: &str, arguments: &str| ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    };
+    let calls = vec![
+        odd("a", "multi_tool_use.parallel", "[1]"),
+        odd("b", "", "\"text\""),
+        odd("c", &"ä".repeat(70), "{\"a\":1}"),
+    ];
+    let empty = |id: &str| ToolResult {
+        id: id.to_owned(),
+        text: String::new(),
+        is_error: true,
+    };
+    check(
+        &question(vec![
+            Message::User(vec![Content::Text("Go".to_owned())]),
+            Message::Assistant {
+                text: " \n".to_owned(),
+                thought: String::new(),
+                calls,
+                raw: None,
+            },
+            Message::Results(["a", "b", "c"].map(empty).into()),
+        ]),
+        expect![[r#"
+            {
+              "model": "tiny",
+              "messages": [
+                {
+                  "role": "user",
+                  "content": "Go"
+                },
+                {
+                  "role": "assistant",
+                  "content": null,
+                  "tool_calls": [
+                    {
+                      "id": "a",
+                      "type": "function",
+                      "function": {
+                        "name": "multi_tool_use_parallel",
+                        "arguments": "{\"invalid_json\":\"[1]\"}"
+                      }
+                    },
+                    {
+                      "id": "b",
+                      "type": "function",
+                      "function": {
+                        "name": "unnamed",
+                        "arguments": "{\"invalid_json\":\"\\\"text\\\"\"}"
+                      }
+                    },
+                    {
+                      "id": "c",
+                      "type": "function",
+                      "function": {
+                        "name": "________________________________________________________________",
+                        "arguments": "{\"a\":1}"
+                      }
+                    }
+                  ]
+                },
+                {
+                  "role": "tool",
+                  "content": "[empty]",
+                  "tool_call_id": "a"
+                },
+                {
+                  "role": "tool",
+                  "content": "[empty]",
+                  "tool_call_id": "b"
+                },
+                {
+                  "role": "tool",
+                  "content": "[empty]",
+                  "tool_call_id": "c"
+                }
+              ],
+              "stream": true,
+              "stream_options": {
+                "include_usage": true
+              }
+            }"#]],
+    );
 }

@@ -1,3 +1,5 @@
+//! The script reacts to what it is sent.
+
 use super::*;
 use expect_test::{Expect, expect};
 

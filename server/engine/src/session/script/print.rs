@@ -1,0 +1,268 @@
+//! Effects, a line each.
+//!
+//! Calls, turns (`t0`), answers (`a0`), prompts (`p0`) and streams (`#0`) are numbered from 0; `c0` is
+//! the provider's id of a call. A request to the model is the messages that it sends, with bars
+//! between them.
+
+use crate::provider::{Content, Message, ModelRequest, ToolResult};
+use crate::session::{CallChange, CallContent, CallStatus, Effect, PromptEnd, Update};
+use crate::session::{Preview, Question};
+use protocol::approval::{ApprovalOption, Rule};
+use protocol::record::{EndReason, Record};
+use protocol::session::PromptId;
+use protocol::tool::{Access, Outcome};
+
+pub(super) fn effect(effect: &Effect) -> String {
+    match effect {
+        Effect::Append(record) => format!("append {}", append(record)),
+        Effect::Show(update) => format!("show {}", show(update)),
+        Effect::AskModel { stream, request } => {
+            format!("ask-model #{}{}", stream.0, messages(request))
+        }
+        Effect::StopModel(stream) => format!("stop-model #{}", stream.0),
+        Effect::PlanCall {
+            call,
+            tool,
+            arguments,
+        } => format!("plan-call {} {tool} {arguments}", call.0),
+        Effect::AskPerson { call, question } => {
+            format!("ask-person {} {}", call.0, asked(question))
+        }
+        Effect::StopAsking(call) => format!("stop-asking {}", call.0),
+        Effect::RunCall(call) => format!("run-call {}", call.0),
+        Effect::StopCall(call) => format!("stop-call {}", call.0),
+        Effect::Answer { prompts, end } => {
+            let prompts: Vec<String> = prompts
+                .iter()
+                .map(|PromptId(it)| format!("p{it}"))
+                .collect();
+            format!("answer {} {}", prompts.join(" "), answered(end))
+        }
+    }
+}
+
+fn append(record: &Record) -> String {
+    match record {
+        Record::Started { mode, model, .. } => format!("started {} {model}", mode.id()),
+        Record::User { turn, text } => format!("user t{} {text:?}", turn.0),
+        Record::Assistant {
+            answer,
+            text,
+            thought,
+            raw,
+            cut,
+        } => {
+            let mut line = format!("assistant a{answer} {text:?}");
+            if !thought.is_empty() {
+                line += &format!(" thought {thought:?}");
+            }
+            if let Some(raw) = raw {
+                line += &format!(" raw {raw}");
+            }
+            if *cut {
+                line += " cut";
+            }
+            line
+        }
+        Record::Call {
+            answer,
+            call,
+            id,
+            tool,
+            arguments,
+        } => format!("call {} a{answer} {id} {tool} {arguments}", call.0),
+        Record::Decision {
+            call,
+            option,
+            note,
+            rule,
+        } => {
+            let mut line = format!("decision {} {}", call.0, option.id());
+            if let Some(it) = rule {
+                line += &format!(" from now on {}", self::rule(it));
+            }
+            if let Some(note) = note {
+                line += &format!(" {note:?}");
+            }
+            line
+        }
+        Record::Result {
+            call,
+            outcome,
+            text,
+            duration_ms,
+        } => {
+            let took = duration_ms
+                .map(|it| format!(" {it} ms"))
+                .unwrap_or_default();
+            format!("result {} {} {text:?}{took}", call.0, word(*outcome))
+        }
+        Record::Mode { mode } => format!("mode {}", mode.id()),
+        Record::Model { model } => format!("model {model}"),
+        Record::Ended { turn, reason } => {
+            let why = match reason {
+                EndReason::Done => "done".to_owned(),
+                EndReason::MaxTokens => "max_tokens".to_owned(),
+                EndReason::Refusal => "refusal".to_owned(),
+                EndReason::Cancelled => "cancelled".to_owned(),
+                EndReason::Failed { message } => format!("failed {message:?}"),
+            };
+            format!("ended t{} {why}", turn.0)
+        }
+    }
+}
+
+fn show(update: &Update) -> String {
+    match update {
+        Update::User(text) => format!("user {text:?}"),
+        Update::Text(text) => format!("text {text:?}"),
+        Update::Thought(text) => format!("thought {text:?}"),
+        Update::Call {
+            call,
+            tool,
+            arguments,
+        } => format!("call {} {tool} {arguments}", call.0),
+        Update::CallChanged(call, change) => format!("call {}{}", call.0, changed(change)),
+        Update::Mode(mode) => format!("mode {}", mode.id()),
+        Update::Usage(usage) => format!("usage {} in, {} out", usage.input, usage.output),
+    }
+}
+
+fn changed(change: &CallChange) -> String {
+    let mut line = String::new();
+    match change.status {
+        Some(CallStatus::Waiting) => line += " waiting",
+        Some(CallStatus::Running) => line += " running",
+        Some(CallStatus::Done(outcome)) => line += &format!(" {}", word(outcome)),
+        None => {}
+    }
+    if let Some(title) = &change.title {
+        line += &format!(" {title:?}");
+    }
+    for content in &change.content {
+        match content {
+            CallContent::Preview(it) => line += &format!(" {}", preview(it)),
+            CallContent::Text(text) => line += &format!(" {text:?}"),
+        }
+    }
+    if let Some(it) = change.duration_ms {
+        line += &format!(" {it} ms");
+    }
+    if let Some(it) = change.exit_code {
+        line += &format!(" exit code {it}");
+    }
+    line
+}
+
+fn preview(preview: &Preview) -> String {
+    match preview {
+        Preview::Diff { path, new, .. } => format!("diff {} {new:?}", path.display()),
+        Preview::Command { line, cwd } => format!("command {line:?} in {}", cwd.display()),
+    }
+}
+
+fn messages(request: &ModelRequest) -> String {
+    let mut line = String::new();
+    if request.model != "m" {
+        line += &format!(" of {}", request.model);
+    }
+    let messages: Vec<String> = request.messages.iter().map(message).collect();
+    line + ": " + &messages.join(" | ")
+}
+
+fn message(message: &Message) -> String {
+    match message {
+        Message::User(parts) => {
+            let parts: Vec<String> = parts
+                .iter()
+                .map(|Content::Text(text)| format!("{text:?}"))
+                .collect();
+            format!("user {}", parts.join(" + "))
+        }
+        Message::Assistant {
+            text,
+            thought,
+            calls,
+            raw,
+        } => {
+            let mut line = "assistant".to_owned();
+            if !text.is_empty() {
+                line += &format!(" {text:?}");
+            }
+            if !thought.is_empty() {
+                line += &format!(" thought {thought:?}");
+            }
+            for call in calls {
+                line += &format!(" call {} {} {}", call.id, call.name, call.arguments);
+            }
+            if let Some(raw) = raw {
+                line += &format!(" raw {raw}");
+            }
+            line
+        }
+        Message::Results(results) => {
+            let results: Vec<String> = results
+                .iter()
+                .map(|ToolResult { id, text, is_error }| {
+                    let error = if *is_error { " error" } else { "" };
+                    format!("{id}{error} {text:?}")
+                })
+                .collect();
+            format!("results {}", results.join(", "))
+        }
+    }
+}
+
+fn asked(question: &Question) -> String {
+    let accesses: Vec<String> = question.accesses.iter().map(access).collect();
+    let previews: Vec<String> = question.preview.iter().map(preview).collect();
+    let options: Vec<String> = question.options.iter().map(option).collect();
+    let mut line = format!("{:?} to {}", question.title, accesses.join(" and "));
+    if !previews.is_empty() {
+        line += &format!(" showing {}", previews.join(" and "));
+    }
+    line + &format!(" [{}]", options.join(", "))
+}
+
+fn access(access: &Access) -> String {
+    match access {
+        Access::Read { path, .. } => format!("read {}", path.display()),
+        Access::Write { path, .. } => format!("write {}", path.display()),
+        Access::Run { command, cwd, .. } => format!("run {command:?} in {}", cwd.display()),
+        Access::Ask => "ask".to_owned(),
+    }
+}
+
+fn option(option: &ApprovalOption) -> String {
+    match &option.rule {
+        Some(it) => format!("{}: {}", option.id.id(), rule(it)),
+        None => option.id.id().to_owned(),
+    }
+}
+
+fn rule(rule: &Rule) -> String {
+    match rule {
+        Rule::Run { command, cwd } => format!("run {command:?} in {}", cwd.display()),
+        Rule::EditProject => "edit the project".to_owned(),
+        Rule::ExternalFolder { folder } => format!("use {}", folder.display()),
+    }
+}
+
+fn answered(end: &PromptEnd) -> String {
+    match end {
+        PromptEnd::Ended(stop) => format!("ended {stop:?}"),
+        PromptEnd::Cancelled => "cancelled".to_owned(),
+        PromptEnd::Withdrawn => "withdrawn".to_owned(),
+        PromptEnd::Dropped { limit } => format!("dropped, more than {limit} waited"),
+        PromptEnd::Failed(error) => format!("failed {:?}", error.message),
+        PromptEnd::TooManyAnswers(limit) => format!("stopped after {limit} answers"),
+    }
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Success => "ok",
+        Outcome::Error => "error",
+        Outcome::Cancelled => "cancelled",
+    }
+}

@@ -1,0 +1,155 @@
+//! Editors that know only LSP are asked by message requests, and by code actions when those are closed.
+
+use super::{FILES, run};
+use crate::support::editor::Setup;
+use crate::support::stage::Stage;
+use protocol::acp::StopReason;
+use serde_json::{Value, json};
+
+fn titles(question: &Value) -> Vec<String> {
+    let actions = question["params"]["actions"].as_array().unwrap();
+    actions
+        .iter()
+        .map(|it| it["title"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The code actions that stand for a pending approval.
+fn permission_actions(stage: &Stage) -> Vec<Value> {
+    let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}});
+    let uri = format!("file://{}", stage.workspace.path("a.txt").display());
+    let params =
+        json!({"textDocument": {"uri": uri}, "range": range, "context": {"diagnostics": []}});
+    let id = stage.editor.raw_request("textDocument/codeAction", params);
+    let actions = stage.editor.raw_answer(id).unwrap();
+    let actions = actions.as_array().cloned().unwrap_or_default();
+    actions
+        .into_iter()
+        .filter(|it| it["kind"] == "undine.permission")
+        .collect()
+}
+
+#[test]
+fn a_bare_editor_is_asked_by_message_requests_one_at_a_time() {
+    let stage = Stage::with(Setup::bare(), FILES, "");
+    let (_, prompt, mut asked) = stage.ask("go");
+    asked.call("execute_command", run("touch one"));
+    asked.call("execute_command", run("touch two"));
+    asked.end();
+    let first = stage.editor.expect_raw("window/showMessageRequest");
+    assert!(
+        first["params"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("touch "),
+        "{first:#}"
+    );
+    assert_eq!(titles(&first).len(), 3);
+    stage.editor.round_trip();
+    stage.editor.assert_none("window/showMessageRequest");
+    // Answered as editors do: with the whole action.
+    stage
+        .editor
+        .raw_reply(&first["id"], first["params"]["actions"][0].clone());
+    let second = stage.editor.expect_raw("window/showMessageRequest");
+    stage.editor.raw_reply(
+        &second["id"],
+        second["params"]["actions"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap()
+            .clone(),
+    );
+    let mut asked = stage.model.next();
+    assert_eq!(
+        asked
+            .results()
+            .iter()
+            .filter(|it| it.contains("Denied"))
+            .count(),
+        1
+    );
+    asked.say("ok");
+    asked.end();
+    assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::EndTurn));
+    assert_ne!(stage.workspace.exists("one"), stage.workspace.exists("two"));
+}
+
+#[test]
+fn a_message_request_without_an_answer_leaves_the_question_open_as_code_actions() {
+    let stage = Stage::with(Setup::bare(), FILES, "");
+    stage.editor.open("a.txt");
+    let (_, prompt) = stage.call("execute_command", run("touch ran"));
+    let question = stage.editor.expect_raw("window/showMessageRequest");
+    stage.editor.raw_reply(&question["id"], Value::Null);
+    // Said once.
+    let notice = stage.editor.expect_raw("window/showMessage");
+    assert!(
+        notice["params"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("code action"),
+        "{notice:#}"
+    );
+    stage.editor.round_trip();
+    stage.editor.assert_none("window/showMessage");
+    stage.model.assert_not_asked();
+    let actions = permission_actions(&stage);
+    assert_eq!(actions.len(), 3, "{actions:#?}");
+    for action in &actions {
+        assert!(
+            action["title"].as_str().unwrap().contains("touch ran"),
+            "{action:#}"
+        );
+        assert_ne!(action["isPreferred"], true);
+        assert_eq!(action["command"]["command"], "undine.permission.answer");
+    }
+    assert!(!stage.workspace.exists("ran"));
+    let once = &actions[0]["command"];
+    let params = json!({"command": once["command"], "arguments": once["arguments"]});
+    let id = stage.editor.raw_request("workspace/executeCommand", params);
+    stage.editor.raw_answer(id).unwrap();
+    stage.result_unshown(&prompt);
+    assert!(stage.workspace.exists("ran"));
+    assert_eq!(permission_actions(&stage), Vec::<Value>::new());
+}
+
+#[test]
+fn a_question_to_a_bare_editor_is_withdrawn_when_the_turn_is_cancelled() {
+    let stage = Stage::with(Setup::bare(), FILES, "");
+    let (session, prompt) = stage.call("execute_command", run("touch ran"));
+    let question = stage.editor.expect_raw("window/showMessageRequest");
+    stage.editor.cancel(&session);
+    assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::Cancelled));
+    stage.editor.expect_withdrawn(&question["id"]);
+    assert_eq!(permission_actions(&stage), Vec::<Value>::new());
+    assert!(!stage.workspace.exists("ran"));
+}
+
+#[test]
+fn an_editor_that_can_show_nothing_still_gets_code_actions() {
+    let setup = Setup {
+        show_message: false,
+        ..Setup::bare()
+    };
+    let mut stage = Stage::with(setup, FILES, "");
+    // Some editors answer a message request that they did not declare; most answer with an error or null.
+    stage.editor.ignore("window/showMessage");
+    stage.editor.open("a.txt");
+    let (_, prompt) = stage.call("execute_command", run("touch ran"));
+    let question = stage.editor.expect_raw("window/showMessageRequest");
+    stage.editor.raw_message(
+        &question["id"],
+        json!({"error": {"code": -32601, "message": "unknown method"}}),
+    );
+    stage.editor.round_trip();
+    let no = permission_actions(&stage).pop().unwrap()["command"].clone();
+    let id = stage.editor.raw_request(
+        "workspace/executeCommand",
+        json!({"command": no["command"], "arguments": no["arguments"]}),
+    );
+    stage.editor.raw_answer(id).unwrap();
+    assert!(stage.result_unshown(&prompt).contains("Denied"));
+    assert!(!stage.workspace.exists("ran"));
+}

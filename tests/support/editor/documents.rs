@@ -1,0 +1,80 @@
+//! What a person does to documents.
+
+use super::{Buffer, Editor, OnEdit};
+use crate::support::workspace::uri;
+use protocol::lsp;
+use serde_json::Value;
+
+impl Editor {
+    fn uri(&self, path: &str) -> String {
+        uri(&self.root.join(path.trim_start_matches('/')))
+    }
+
+    /// Opens a file of the project as it is on disk.
+    #[track_caller]
+    pub fn open(&self, path: &str) {
+        let text = std::fs::read_to_string(self.root.join(path.trim_start_matches('/'))).unwrap();
+        self.connection.state().open(self.uri(path), text);
+    }
+
+    /// Opens a document with a text of its own.
+    pub fn open_text(&self, path: &str, text: String) {
+        self.connection.state().open(self.uri(path), text);
+    }
+
+    pub fn close(&self, path: &str) {
+        self.connection.state().close(&self.uri(path));
+    }
+
+    /// Replaces the only occurrence of `old` in a buffer, as a person would.
+    #[track_caller]
+    pub fn type_over(&self, path: &str, old: &str, new: &str) {
+        let uri = self.uri(path);
+        let mut state = self.connection.state();
+        let buffer = state.buffer(&uri);
+        let start = buffer
+            .text
+            .find(old)
+            .unwrap_or_else(|| panic!("{old:?} is not in {:?}", buffer.text));
+        state.change(&uri, &[(start..start + old.len(), new.to_owned())]);
+    }
+
+    /// Changes a buffer in some steps which are sent as one.
+    pub fn type_in_steps(
+        &self,
+        path: &str,
+        step: impl FnMut(&str) -> Option<(std::ops::Range<usize>, String)>,
+    ) {
+        self.connection
+            .state()
+            .change_in_steps(&self.uri(path), step);
+    }
+
+    /// Saves a buffer.
+    pub fn save(&self, path: &str) {
+        self.connection.state().save(&self.uri(path));
+    }
+
+    /// What a buffer holds.
+    pub fn buffer(&self, path: &str) -> Buffer {
+        self.connection.state().buffer(&self.uri(path)).clone()
+    }
+
+    /// How the next edits are taken, one each; after that they are applied.
+    pub fn on_edit(&self, script: impl IntoIterator<Item = OnEdit>) {
+        self.connection.state().script.extend(script);
+    }
+
+    /// Takes an edit that was held.
+    pub fn take_held(&self, held: &Value) {
+        let params = serde_json::from_value(held["params"].clone()).unwrap();
+        self.connection
+            .state()
+            .apply_and_answer(&held["id"], &params);
+    }
+
+    /// The edits that the server has sent so far.
+    pub fn edits(&self) -> Vec<lsp::ApplyWorkspaceEditParams> {
+        self.connection.state().edits.clone()
+    }
+}
