@@ -63,7 +63,9 @@ async fn written(
         }
         Some(_) => {}
     }
-    let new = text::with_line_endings_of(&live.text, &content);
+    let new = files::compute(live.text.len() + content.len(), || {
+        text::with_line_endings_of(&live.text, &content)
+    });
     if new == live.text {
         return Err(format!(
             "{shown} has exactly this text already; nothing to do."
@@ -116,7 +118,9 @@ fn preview(file: &FilePath, old: Option<&String>, new: &str) -> Preview {
     }
     let name = path.display().to_string();
     let before = old.map(String::as_str).unwrap_or_default();
-    let diff = text::unified(before, new, &name, &name, 3, text::DISPLAY_CAP);
+    let diff = files::compute(before.len() + new.len(), || {
+        text::unified(before, new, &name, &name, 3, text::DISPLAY_CAP)
+    });
     let counts = format!("+{} -{} lines", diff.added, diff.removed);
     let text = format!("{}\n{counts}", shortened(diff));
     Preview::Hunks { path, text }
