@@ -122,7 +122,7 @@ async fn in_editor(
                     .unwrap_or_default()
             ),
             Err(why) => format!(
-                "The editor did not apply the edit to {shown} ({why}); nothing was changed."
+                "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Read the file before you go on."
             ),
         }),
         // The person typed meanwhile.

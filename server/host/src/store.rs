@@ -43,14 +43,29 @@ impl Folders {
         let own = root.join(".undine").join("conversations");
         match prepare(&own) {
             Ok(()) => own,
-            Err(_) => {
-                use sha2::{Digest, Sha256};
-                let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
-                let name: String = hash.iter().take(8).map(|it| format!("{it:02x}")).collect();
-                self.data.join("sessions").join(name)
-            }
+            Err(_) => self.data.join("sessions").join(hash(root)),
         }
     }
+}
+
+impl Folders {
+    /// What says that a log was made by this person's Undine, and did not come with the project: a file
+    /// outside of it, named after the log.
+    pub fn voucher(&self, log: &Path) -> PathBuf {
+        self.data.join("known").join(hash(log))
+    }
+
+    /// Whether a log counts as our own. Only then are its mode and its remembered answers what the person
+    /// chose.
+    pub fn vouches(&self, log: &Path) -> bool {
+        log.starts_with(&self.data) || self.voucher(log).is_file()
+    }
+}
+
+fn hash(path: &Path) -> String {
+    use sha2::{Digest, Sha256};
+    let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    hash.iter().take(8).map(|it| format!("{it:02x}")).collect()
 }
 
 /// Makes a project's folder for sessions, kept out of commits.

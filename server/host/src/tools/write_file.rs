@@ -63,7 +63,9 @@ async fn written(
         }
         Some(_) => {}
     }
-    let new = text::with_line_endings_of(&live.text, &content);
+    let new = files::compute(live.text.len() + content.len(), || {
+        text::with_line_endings_of(&live.text, &content)
+    });
     if new == live.text {
         return Err(format!(
             "{shown} has exactly this text already; nothing to do."
@@ -99,13 +101,41 @@ pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: 
     });
     Plan::build(title.clone(), ToolKind::Edit)
         .writes(&file)
-        .preview(Preview::Diff {
-            path: file.real.clone(),
-            old: old.clone(),
-            new: new.clone(),
-        })
+        .preview(preview(&file, old.as_ref(), &new))
         .shown(shown)
         .then(move |run| run_change(FileChange { file, old, new }, title, run))
+}
+
+/// The most bytes of a file in a diff that is shown whole, and of one that is not (protocol.md).
+const MAX_DIFF_BYTES: usize = 256 << 10;
+
+/// Made here and not when it is shown: a large text is not compared in the loop.
+fn preview(file: &FilePath, old: Option<&String>, new: &str) -> Preview {
+    let path = file.real.clone();
+    if new.len().max(old.map_or(0, String::len)) <= MAX_DIFF_BYTES {
+        let (old, new) = (old.cloned(), new.to_owned());
+        return Preview::Diff { path, old, new };
+    }
+    let name = path.display().to_string();
+    let before = old.map(String::as_str).unwrap_or_default();
+    let diff = files::compute(before.len() + new.len(), || {
+        text::unified(before, new, &name, &name, 3, text::DISPLAY_CAP)
+    });
+    let counts = format!("+{} -{} lines", diff.added, diff.removed);
+    let text = format!("{}\n{counts}", shortened(diff));
+    Preview::Hunks { path, text }
+}
+
+/// A diff's text, bounded in bytes too: a line can be as long as its file.
+fn shortened(diff: text::Unified) -> String {
+    let mut text = diff.text;
+    let end = text.floor_char_boundary(MAX_DIFF_BYTES);
+    let is_cut = diff.truncated || end < text.len();
+    text.truncate(end);
+    if is_cut {
+        text.push_str("\n[the diff goes on]");
+    }
+    text
 }
 
 async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done, String> {
@@ -130,7 +160,7 @@ async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done,
             file.shown
         ),
     };
-    let shown = Some(diff.text).filter(|it| !it.is_empty());
+    let shown = Some(shortened(diff)).filter(|it| !it.is_empty());
     Ok(Done::Success {
         text,
         shown,
