@@ -160,3 +160,17 @@ fn a_projects_settings_and_sessions_that_are_no_files_are_passed_over() {
         );
     }
 }
+
+/// A repository could have its links filled with session logs, and a `.gitignore` for all beside them.
+#[test]
+fn sessions_are_not_kept_behind_a_link_of_the_project() {
+    let stage = linked("");
+    fs::create_dir(stage.workspace.path(".undine")).unwrap();
+    let own = stage.workspace.path(".undine/conversations");
+    symlink("../../out", own).unwrap();
+    let (_, prompt) = stage.call("read_file", json!({"path": "a.txt"}));
+    stage.result(&prompt);
+    let there = fs::read_dir(stage.workspace.outside("out")).unwrap();
+    assert_eq!(there.count(), 0);
+    assert_eq!(stage.editor.sessions().len(), 1);
+}
