@@ -5,7 +5,7 @@ use crate::support::editor::Setup;
 use crate::support::stage::Stage;
 use serde_json::json;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 #[test]
 fn a_closed_file_is_written_and_keeps_its_mode_and_line_endings() {
@@ -121,4 +121,30 @@ fn a_file_that_is_locked_against_writing_is_left_alone() {
         name.to_string_lossy().starts_with(".undine-")
     });
     assert_eq!(hidden.count(), 0);
+}
+
+/// Renaming over it parted them.
+#[test]
+fn a_file_with_two_names_keeps_both() {
+    let stage = Stage::with(Setup::agent(), FILES, AUTO);
+    let path = |it: &str| stage.workspace.path(it);
+    fs::hard_link(path("a.txt"), path("b.txt")).unwrap();
+    let (_, prompt) = edit_two(&stage);
+    stage.result(&prompt);
+    for name in ["a.txt", "b.txt"] {
+        assert_eq!(stage.workspace.read(name), "one\n2\nthree\n");
+    }
+    assert_eq!(fs::metadata(path("a.txt")).unwrap().nlink(), 2);
+}
+
+#[test]
+fn another_name_of_the_settings_is_not_written() {
+    let stage = Stage::with(Setup::agent(), FILES, AUTO);
+    let settings = stage.workspace.outside("config/config.toml");
+    let before = fs::read_to_string(&settings).unwrap();
+    fs::hard_link(&settings, stage.workspace.path("b.toml")).unwrap();
+    let (_, prompt) = stage.call("edit_file", edit("b.toml", "auto", "full_access"));
+    let result = stage.result(&prompt);
+    assert!(result.contains("settings or history"), "{result}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), before);
 }
