@@ -32,6 +32,29 @@ fn output_streams_while_the_command_runs() {
 }
 
 #[test]
+fn what_is_shown_of_a_running_command_is_all_it_has_said_since_an_update_replaces_the_last() {
+    let stage = stage();
+    let mode = nix::sys::stat::Mode::S_IRWXU;
+    for name in ["go", "end"] {
+        nix::unistd::mkfifo(&stage.workspace.path(name), mode).unwrap();
+    }
+    let (_, prompt) = stage.call(
+        "execute_command",
+        run("echo first; cat go; echo second; cat end"),
+    );
+    let shown = |it: &Value| it["status"].is_null() && !it["content"].is_null();
+    stage.editor.updates_until("the first words", |it| {
+        shown(it) && text_of_call(it) == "first\n"
+    });
+    stage.workspace.write("go", "then\n");
+    stage.editor.updates_until("all words", |it| {
+        shown(it) && text_of_call(it) == "first\nthen\nsecond\n"
+    });
+    stage.workspace.write("end", "");
+    assert_eq!(stage.result(&prompt), "first\nthen\nsecond\n");
+}
+
+#[test]
 fn the_exit_code_is_told_to_both() {
     let stage = stage();
     let (_, prompt) = stage.call("execute_command", run("echo out; echo err >&2; exit 3"));

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const OLD: &str = "one\ntwo\nthree\n";
 const NEW: &str = "one\nTWO\nTWO AND A HALF\nthree\n";
 /// About as many messages as the turn has; a round that draws more is killed after the turn's end.
-const MESSAGES: u64 = 36;
+const MESSAGES: u64 = 34;
 
 #[test]
 fn a_server_that_is_killed_at_any_message_leaves_all_things_old_or_new() {

@@ -113,6 +113,13 @@ function M.is_in_sight(ask)
   return M.is_open(ask) and vim.api.nvim_win_get_tabpage(state.panel.win) == here
 end
 
+--- The keys in the panel work only while the cursor is there.
+---@param is_entered boolean
+---@return string
+local function title(is_entered)
+  return is_entered and " Undine asks " or " Undine asks, :UndineReview to answer "
+end
+
 --- Opens the panel; the cursor goes there only when `is_entered`.
 ---@param ask undine.Ask
 ---@param is_entered boolean
@@ -146,10 +153,16 @@ function M.open(ask, is_entered)
     height = height,
     style = "minimal",
     border = "rounded",
-    title = is_entered and " Undine asks " or " Undine asks, :UndineReview to answer ",
+    title = title(is_entered),
   })
   vim.wo[win].wrap, vim.wo[win].linebreak = true, false
   map_keys(buf, ask)
+  vim.api.nvim_create_autocmd({ "WinEnter", "WinLeave" }, {
+    buffer = buf,
+    callback = function(event)
+      vim.api.nvim_win_set_config(win, { title = title(event.event == "WinEnter") })
+    end,
+  })
   state.panel = { win = win, buf = buf, ask = ask }
 end
 

@@ -231,6 +231,23 @@ local function load(client, info)
   require("undine.chat").show(session)
 end
 
+--- Pure but for the time zone.
+---@param stamp string|vim.NIL|nil a time of UTC as in ISO 8601
+---@return string time to the minute, as the clock here shows it
+function M.local_time(stamp)
+  local fields = type(stamp) == "string" and { stamp:match("^(%d+)-(%d+)-(%d+)T(%d+):(%d+).*Z$") }
+  if not fields or #fields == 0 then
+    return ""
+  end
+  local year, month, day, hour, min = unpack(vim.tbl_map(tonumber, fields))
+  -- `os.time` takes what it gets for the time here; what UTC says at that moment tells how far that is off.
+  local here = { year = year, month = month, day = day, hour = hour, min = min, isdst = false }
+  local at = os.time(here)
+  local there = os.date("!*t", at) --[[@as osdate]]
+  there.isdst = false
+  return os.date("%Y-%m-%d %H:%M", at + os.difftime(at, os.time(there))) --[[@as string]]
+end
+
 --- Lists the sessions of this root and loads the one chosen.
 function M.pick()
   local root = client_of.root(vim.api.nvim_get_current_buf())
@@ -250,7 +267,7 @@ function M.pick()
       vim.ui.select(result.sessions, {
         prompt = "Load which session?",
         format_item = function(it)
-          return ("%s  %s"):format(it.updatedAt or "", it.title or it.sessionId)
+          return ("%s  %s"):format(M.local_time(it.updatedAt), it.title or it.sessionId)
         end,
       }, function(choice)
         if choice then

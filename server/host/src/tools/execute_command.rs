@@ -10,9 +10,17 @@ use protocol::tool::Access;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::watch;
+use tokio::time::sleep;
 
 pub struct ExecuteCommand;
+
+/// Bytes of a running command's output that are shown. Each time whole, because what is shown of a call
+/// replaces what was shown before (ACP, `tool_call_update`).
+const SHOWN: usize = 8 * 1024;
+
+/// A command may say a line a thousand times a second; nobody reads that.
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
 /// Run a shell command in the project and get its output. It has no terminal and no input.
 #[derive(Deserialize, JsonSchema)]
@@ -87,29 +95,21 @@ async fn execute(
         limits,
     };
     // Said from a task of its own, because the command's pipe must be read whatever the loop does.
-    // What is shown is bounded like what is kept.
-    let (heard, mut said) = mpsc::unbounded_channel::<String>();
+    let (heard, mut said) = watch::channel(String::new());
     let saying = tokio::spawn(async move {
-        while let Some(mut text) = said.recv().await {
-            while let Ok(more) = said.try_recv() {
-                text.push_str(&more);
-            }
-            output.say(process::clean::clean(&text)).await;
+        while said.changed().await.is_ok() {
+            let text = process::clean::clean(&said.borrow_and_update());
+            output.say(text).await;
+            sleep(SHOWN_EVERY).await;
         }
     });
-    let mut room = world.limits.command_output_bytes;
     let outcome = process::run(command, world.children.place(), token, move |text| {
-        let len = text.len() as u64;
-        if len <= room {
-            room -= len;
-            // The receiver lives as long as this closure.
-            let _ = heard.send(text.to_owned());
-        }
+        heard.send_modify(|it| keep_last(it, text));
     })
     .await
     .map_err(|error| format!("{error}."))?;
-    // All that was said stands before the result.
-    let _ = saying.await;
+    // The result holds the rest.
+    saying.abort();
     let text = outcome.output.text;
     let (code, footer) = match outcome.end {
         End::Exited(0) => (0, None),
@@ -139,10 +139,47 @@ async fn execute(
     })
 }
 
+/// Adds a piece and keeps the last of the text, from the beginning of a line where there is one.
+fn keep_last(text: &mut String, piece: &str) {
+    text.push_str(piece);
+    if text.len() <= SHOWN {
+        return;
+    }
+    let cut = text.ceil_char_boundary(text.len() - SHOWN);
+    let line = text[cut..].find('\n').map(|at| cut + at + 1);
+    text.drain(..line.filter(|it| *it < text.len()).unwrap_or(cut));
+}
+
 fn with_footer(mut text: String, footer: Option<String>) -> String {
     let Some(footer) = footer else { return text };
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
     text + &footer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SHOWN, keep_last};
+
+    #[test]
+    fn the_last_lines_are_kept_whole_and_a_long_line_from_a_character_on() {
+        let mut text = String::new();
+        for n in 0..10_000 {
+            keep_last(&mut text, &format!("{n} \u{1F600}\n"));
+        }
+        assert!(text.len() > SHOWN - 20 && text.len() <= SHOWN);
+        let last: Vec<String> = (10_000 - text.lines().count()..10_000)
+            .map(|n| format!("{n} \u{1F600}"))
+            .collect();
+        assert_eq!(text.lines().collect::<Vec<_>>(), last);
+
+        let mut text = String::new();
+        keep_last(&mut text, "short\n");
+        keep_last(&mut text, &"\u{1F600}".repeat(SHOWN));
+        assert_eq!(text, "\u{1F600}".repeat(SHOWN / 4));
+        let mut text = "x".repeat(SHOWN);
+        keep_last(&mut text, "\n");
+        assert_eq!(text, "x".repeat(SHOWN - 1) + "\n");
+    }
 }

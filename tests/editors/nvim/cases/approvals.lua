@@ -48,6 +48,20 @@ return {
     end)
   end,
 
+  ["the panel says how to come back to its keys while the cursor is elsewhere"] = function(T)
+    local child = T.child()
+    start_turn(child)
+    child:ask(ask, run_command("c1", "make"))
+    child:see("Undine asks ─")
+    child:cmd("Undine")
+    child:see("Undine asks, :UndineReview to answer")
+    child:keys("<Esc>")
+    child:cmd("UndineReview")
+    child:see("Undine asks ─")
+    child:keys("1")
+    T.eq(child:answer(ask), selected("once"))
+  end,
+
   ["the panel shows all that a call says of itself"] = function(T)
     local lines = require("undine.panel").render({
       options = options,

@@ -286,7 +286,10 @@ return {
     child:open_chat()
     child:run(function()
       fake.results["session/list"] = function()
-        return { sessions = { { sessionId = "s1", cwd = vim.fn.getcwd(), title = "Old work" } } }
+        vim.env.TZ = "CET-1"
+        local old = { sessionId = "s1", cwd = vim.fn.getcwd(), title = "Old work" }
+        old.updatedAt = "2026-01-31T23:12:40.046243784Z"
+        return { sessions = { old } }
       end
       fake.results["session/load"] = function()
         local text = { type = "text", text = "asked before" }
@@ -306,11 +309,11 @@ return {
     )
     child:see("asked before")
     child:see("Undine  auto")
-    T.has(
+    T.eq(
       child:run(function()
         return _G.shown
       end),
-      "Old work"
+      "2026-02-01 00:12  Old work"
     )
   end,
 

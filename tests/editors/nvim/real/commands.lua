@@ -14,16 +14,20 @@ return {
     T
   )
     local scene = scenes.open(T, {})
-    -- The second half comes only when the test has seen the first.
-    ask_to_run(
-      scene,
-      "echo first-half; while ! [ -e go ]; do sleep 0.02; done; echo second; exit 3"
-    )
+    -- The second half comes only when the test has seen the first, and the end when it has seen both.
+    local wait = "while ! [ -e %s ]; do sleep 0.02; done; "
+    local before, behind = wait:format("go"), wait:format("end")
+    ask_to_run(scene, "echo first-half; " .. before .. "echo second; " .. behind .. "exit 3")
+    local function make(name)
+      local file = assert(io.open(scene:path(name), "w"))
+      file:close()
+    end
     T.ok(not scene:chat():find("│ first-half", 1, true), "nothing runs before the yes")
     scene.child:keys("1")
     scene:reads("│ first-half")
-    local file = assert(io.open(scene:path("go"), "w"))
-    file:close()
+    make("go")
+    T.has(scene:reads("│ second"), "│ first-half")
+    make("end")
     local request = scene.model:answer("It failed.")
     T.eq(request:result("c1"), "first-half\nsecond\n[exit code 3]")
     local chat = scene:reads("It failed.")

@@ -105,6 +105,6 @@ return {
     end
     request:finish()
     scene:rests()
-    T.has(scene:chat(), "word 20")
+    scene:reads("word 20")
   end,
 }
