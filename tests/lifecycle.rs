@@ -320,3 +320,59 @@ fn random_text(random: &mut fastrand::Rng) -> &'static str {
     ];
     TEXTS[random.usize(..TEXTS.len())]
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_document_of_61_mb_is_taken_in_within_bounded_memory() {
+    let mut stage = Stage::with(Setup::agent(), "//- /big.txt\n", FULL);
+    stage.editor.ignore("session/update");
+    let line = "fn main() { println!(\"héllo 😀\"); }\r\n";
+    let text = line.repeat(61_000_000 / line.len());
+    stage.editor.open_text("big.txt", text);
+    let (_, prompt) = stage.call(
+        "read_file",
+        json!({"path": "big.txt", "view_range": [2, 2]}),
+    );
+    assert!(
+        stage.result(&prompt).contains("larger than"),
+        "over the cap of edits"
+    );
+    let status = std::fs::read_to_string(format!("/proc/{}/status", stage.editor.pid())).unwrap();
+    let peak = status
+        .lines()
+        .find_map(|it| it.strip_prefix("VmHWM:"))
+        .unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    // The text itself three times over: the frame, its JSON, the rope.
+    assert!(peak < 400_000, "{peak} kB");
+}
+
+#[test]
+fn a_server_whose_editor_does_not_listen_any_more_ends() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::process::Stdio;
+    let mut server = Command::new(env!("CARGO_BIN_EXE_undine"))
+        .arg("lsp")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = server.stdin.take().unwrap();
+    let mut send = |message: Value| {
+        let body = message.to_string();
+        // The pipe breaks when the server has ended, which is what is waited for below.
+        let _ = write!(input, "Content-Length: {}\r\n\r\n{body}", body.len());
+    };
+    send(
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"processId": null, "capabilities": {}}}),
+    );
+    let mut output = BufReader::new(server.stdout.take().unwrap());
+    let mut header = String::new();
+    output.read_line(&mut header).unwrap();
+    output.read_exact(&mut [0; 2]).unwrap();
+    drop(output);
+    // Its stdin stays open; only the next answer finds nobody.
+    send(json!({"jsonrpc": "2.0", "id": 2, "method": "no/such", "params": {}}));
+    assert_eq!(server.wait().unwrap().code(), Some(1));
+}
