@@ -231,3 +231,26 @@ fn an_answer_that_comes_after_the_cancel_runs_nothing() {
     stage.editor.round_trip();
     assert!(!stage.workspace.exists("ran"));
 }
+
+#[test]
+fn each_for_this_session_says_what_it_allows() {
+    let label = |tool: &str, arguments: Value| {
+        let stage = Stage::new(FILES);
+        let (_, prompt) = stage.call(tool, arguments);
+        let question = stage.editor.question();
+        stage.editor.choose(&question, "no");
+        stage.result(&prompt);
+        question.params.options[1].name.clone()
+    };
+    let labels = [
+        label("execute_command", run("true")),
+        label("edit_file", edit("a.txt", "alpha", "omega")),
+        label("read_file", json!({"path": "../home/x"})),
+    ];
+    expect_test::expect![[r#"
+        Allow this command for this session
+        Allow all edits in the project for this session
+        Allow reading in this folder for this session
+    "#]]
+    .assert_eq(&(labels.join("\n") + "\n"));
+}

@@ -101,7 +101,7 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
           asks    Run sh test.sh
                   sh test.sh
                   (in 
-          1 Allow once   2 Allow for this session   3 No
+          1 Allow once   2 Allow this command for this session   3 No
           Allow once (answered by itself: this is no terminal)
           exit 1  Run sh test.sh
                   FAIL  10 percent off 20.00: expected 1800, got 0
@@ -125,7 +125,7 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
             - 14      if [ "$1" -gt 5000 ]; then
             + 14      if [ "$1" -ge 5000 ]; then
               15          echo 0
-          1 Allow once   2 Allow for this session   3 No
+          1 Allow once   2 Allow all edits in the project for this session   3 No
           Allow once (answered by itself: this is no terminal)
           done    Edit prices.sh
 
@@ -133,7 +133,7 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
           asks    Run sh test.sh
                   sh test.sh
                   (in 
-          1 Allow once   2 Allow for this session   3 No
+          1 Allow once   2 Allow this command for this session   3 No
           Allow once (answered by itself: this is no terminal)
           exit 0  Run sh test.sh
                   ok    10 percent off 20.00

@@ -430,3 +430,38 @@ fn an_edit_that_changes_nothing_is_told_to_the_model() {
     assert!(!result.contains("Changed"), "{result}");
     assert!(stage.editor.edits().is_empty());
 }
+
+/// The changes of one document were put into the text of the other, and the edit went astray.
+#[test]
+fn a_file_that_is_open_twice_with_two_texts_is_not_edited_until_they_agree() {
+    let stage = Stage::with(Setup::agent(), FILES, AUTO);
+    std::os::unix::fs::symlink("a.txt", stage.workspace.path("link")).unwrap();
+    stage.editor.open("a.txt");
+    stage.editor.open("link");
+    stage.editor.type_over("a.txt", "one", "ONE AND MORE");
+    let (session, prompt) = edit_two(&stage);
+    let result = stage.result(&prompt);
+    assert!(result.contains("open twice"), "{result}");
+    assert!(stage.editor.edits().is_empty());
+    stage.editor.type_over("link", "one", "ONE AND MORE");
+    let prompt = stage.editor.prompt(&session, "again");
+    let mut asked = stage.model.next();
+    asked.call("edit_file", edit("a.txt", "two", "2"));
+    asked.end();
+    stage.result(&prompt);
+    assert_eq!(
+        stage.editor.buffer("a.txt").text,
+        "ONE AND MORE\n2\nthree\n"
+    );
+    assert_eq!(
+        stage.editor.buffer("link").text,
+        "ONE AND MORE\ntwo\nthree\n"
+    );
+    // What is left counts again when the other is closed.
+    stage.editor.close("link");
+    let prompt = stage.editor.prompt(&session, "read");
+    let mut asked = stage.model.next();
+    asked.call("read_file", json!({"path": "link"}));
+    asked.end();
+    assert_eq!(stage.result(&prompt), "ONE AND MORE\n2\nthree\n");
+}

@@ -9,7 +9,12 @@ mod config;
 mod demo;
 mod edits;
 mod generated;
+#[cfg(target_os = "linux")]
+mod kill_rounds;
 mod lifecycle;
+#[cfg(target_os = "linux")]
+mod long_life;
+mod paths;
 #[cfg(target_os = "linux")]
 mod process;
 mod prompts;

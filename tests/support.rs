@@ -3,6 +3,8 @@
 
 pub mod editor;
 pub mod model;
+#[path = "../server/engine/src/rounds.rs"]
+pub mod rounds;
 pub mod stage;
 pub mod witness;
 pub mod workspace;

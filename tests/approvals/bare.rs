@@ -153,3 +153,44 @@ fn an_editor_that_can_show_nothing_still_gets_code_actions() {
     assert!(stage.result_unshown(&prompt).contains("Denied"));
     assert!(!stage.workspace.exists("ran"));
 }
+
+/// The code action of a question that showed another diff.
+#[test]
+fn an_action_answers_the_question_it_was_made_for_and_no_other() {
+    let stage = Stage::new(FILES);
+    let (_, prompt) = stage.call(
+        "edit_file",
+        json!({"path": "a.txt", "target_content": "a", "replacement_content": "A", "allow_multiple": true}),
+    );
+    let first = stage.editor.question();
+    let action = permission_actions(&stage)[0]["command"].clone();
+    stage.workspace.write("a.txt", "alpha, and another\n");
+    stage.editor.choose(&first, "once");
+    let second = stage.editor.question();
+    let params = json!({"command": action["command"], "arguments": action["arguments"]});
+    let id = stage.editor.raw_request("workspace/executeCommand", params);
+    assert!(stage.editor.raw_answer(id).is_err());
+    stage.editor.choose(&second, "no");
+    stage.result(&prompt);
+    assert_eq!(stage.workspace.read("a.txt"), "alpha, and another\n");
+}
+
+#[test]
+fn nothing_in_a_command_is_hidden_from_the_person() {
+    let stage = Stage::with(Setup::bare(), FILES, "");
+    let line = format!("ls\r\u{1b}[2K \u{202e}gnp.{}; rm a.txt", " ".repeat(500));
+    let (_, prompt) = stage.call("execute_command", run(&line));
+    let question = stage.editor.expect_raw("window/showMessageRequest");
+    let message = question["params"]["message"].as_str().unwrap();
+    let spelled = format!(r"ls\r\u{{1b}}[2K \u{{202e}}gnp.{}", " ".repeat(500));
+    assert!(
+        message.contains(&format!("\n{spelled}; rm a.txt\n")),
+        "{message}"
+    );
+    let title = message.lines().next().unwrap();
+    assert!(title.ends_with(" ...?") && title.len() < 260, "{title}");
+    stage
+        .editor
+        .raw_reply(&question["id"], json!({"title": "No"}));
+    stage.result_unshown(&prompt);
+}

@@ -172,3 +172,21 @@ fn an_edit_that_does_not_fit_reveals_nothing_of_a_file_outside_before_the_answer
         stage.editor.end(&prompt);
     }
 }
+
+#[test]
+fn a_mode_that_forbids_answers_the_questions_that_are_open() {
+    let stage = Stage::new(FILES);
+    let (session, prompt) = stage.call("execute_command", run("touch ran"));
+    let question = stage.editor.question();
+    stage.editor.set_mode(&session, "read_only");
+    stage.editor.expect_withdrawn(&question.id);
+    // Too late.
+    let yes = json!({"result": {"outcome": {"outcome": "selected", "optionId": "once"}}});
+    stage.editor.raw_message(&question.id, yes);
+    let result = stage.result(&prompt);
+    assert!(
+        result.starts_with("Denied: the session is in read_only mode"),
+        "{result}"
+    );
+    assert!(!stage.workspace.exists("ran"));
+}

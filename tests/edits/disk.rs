@@ -105,3 +105,20 @@ fn a_file_that_is_no_utf_8_is_left_alone() {
     assert!(result.contains("UTF-8"), "{result}");
     assert_eq!(fs::read(stage.workspace.path("latin.txt")).unwrap(), bytes);
 }
+
+#[test]
+fn a_file_that_is_locked_against_writing_is_left_alone() {
+    let stage = Stage::with(Setup::agent(), FILES, AUTO);
+    let path = stage.workspace.path("a.txt");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    let (_, prompt) = edit_two(&stage);
+    let result = stage.result(&prompt);
+    assert!(result.contains("a.txt is read-only"), "{result}");
+    assert_eq!(stage.workspace.read("a.txt"), "one\ntwo\nthree\n");
+    let left = fs::read_dir(stage.workspace.root()).unwrap();
+    let hidden = left.filter(|it| {
+        let name = it.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with(".undine-")
+    });
+    assert_eq!(hidden.count(), 0);
+}

@@ -17,6 +17,7 @@ pub use turn::{Turn, text_of_call};
 
 use super::workspace::{Workspace, uri};
 use connection::Connection;
+use nix::unistd::Pid;
 use protocol::acp;
 use protocol::methods::{self, Notification, Request};
 use serde_json::{Value, json};
@@ -277,6 +278,29 @@ impl Editor {
         self.connection.wait_until_gone();
         // Whatever it was about to be told is moot.
         self.connection.state().unread.clear();
+    }
+
+    /// Kills the server as soon as it has sent `n` more messages.
+    pub fn kill_after(&self, n: u64) {
+        let server = Pid::from_raw(self.pid().try_into().unwrap());
+        self.connection.state().kill_after = Some((n, server));
+    }
+
+    /// False once the server's streams have ended.
+    pub fn is_alive(&self) -> bool {
+        self.connection.state().open_streams > 0
+    }
+
+    /// Waits for a message that fits and takes it; none if the server is gone before.
+    #[track_caller]
+    pub fn take_while_alive(&self, what: &str, fits: impl Fn(&Value) -> bool) -> Option<Value> {
+        let (mut state, at) = self.connection.wait_while_alive(what, fits)?;
+        state.unread.remove(at)
+    }
+
+    /// The server's process.
+    pub fn pid(&self) -> u32 {
+        self.server.id()
     }
 
     /// Closes the server's stdin.

@@ -14,11 +14,13 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
 
 pub struct Model {
     address: SocketAddr,
     asked: Receiver<Result<Asked, String>>,
     ended: Arc<AtomicBool>,
+    abandoned: bool,
 }
 
 impl Model {
@@ -41,6 +43,7 @@ impl Model {
             address,
             asked,
             ended,
+            abandoned: false,
         }
     }
 
@@ -63,6 +66,30 @@ impl Model {
         }
     }
 
+    /// The next request, or none if the server is killed before it asks.
+    #[track_caller]
+    pub fn next_while(&self, alive: impl Fn() -> bool) -> Option<Asked> {
+        /// How often the server is looked at; its death is no event here.
+        const LOOK: Duration = Duration::from_millis(2);
+        let until = Instant::now() + PATIENCE;
+        while alive() {
+            match self.asked.recv_timeout(LOOK) {
+                Ok(Ok(asked)) => return Some(asked),
+                // It may have died while it asked.
+                Ok(Err(fault)) => assert!(!alive(), "the server asked wrongly: {fault}"),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    assert!(Instant::now() < until, "the model was not asked");
+                }
+            }
+        }
+        None
+    }
+
+    /// Ends, whatever was still asked.
+    pub fn abandon(mut self) {
+        self.abandoned = true;
+    }
+
     /// Checks that no request is waiting. Means something only after a round trip to the server.
     #[track_caller]
     pub fn assert_not_asked(&self) {
@@ -79,7 +106,7 @@ impl Drop for Model {
         self.ended.store(true, Ordering::Release);
         // Wakes the listener, which then sees that it has ended.
         drop(TcpStream::connect(self.address));
-        if !std::thread::panicking() {
+        if !std::thread::panicking() && !self.abandoned {
             self.assert_not_asked();
         }
     }

@@ -13,6 +13,7 @@ pub struct Stage {
     pub model: Model,
     pub workspace: Workspace,
     setup: Setup,
+    config: String,
 }
 
 impl Stage {
@@ -32,6 +33,7 @@ impl Stage {
             model,
             workspace,
             setup,
+            config: config.to_owned(),
         }
     }
 
@@ -39,6 +41,17 @@ impl Stage {
     #[track_caller]
     pub fn restart(&mut self) {
         self.editor = Editor::start(&self.setup, &self.workspace);
+    }
+
+    /// As [`restart`](Self::restart), with another model: what the server before was about to ask the old
+    /// one is nobody's business any more.
+    #[track_caller]
+    pub fn restart_with_another_model(&mut self) {
+        let model = Model::start();
+        let config = format!("{}{}", config_for(&model.url()), self.config);
+        self.workspace.configure(&config);
+        std::mem::replace(&mut self.model, model).abandon();
+        self.restart();
     }
 
     /// Opens a session, sends a prompt and waits until the model is asked.

@@ -8,10 +8,11 @@ use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub struct Witness {
+    path: PathBuf,
     reader: File,
 }
 
@@ -26,9 +27,9 @@ impl Witness {
         let reader = OpenOptions::new()
             .read(true)
             .custom_flags(nix::libc::O_NONBLOCK)
-            .open(path)
+            .open(&path)
             .unwrap();
-        Self { reader }
+        Self { path, reader }
     }
 
     /// Waits until the command holds the pipe.
@@ -43,9 +44,11 @@ impl Witness {
         assert_eq!(&held, b"held\n");
     }
 
-    /// Waits until nobody lives any more.
+    /// Waits until nobody lives any more, whether or not anybody ever did.
     #[track_caller]
     pub fn assert_gone_within(&self, time: Duration) {
+        // A pipe that nobody has held yet says nothing; one that we let go of says that it is alone.
+        drop(OpenOptions::new().write(true).open(&self.path).unwrap());
         assert!(
             self.wait(PollFlags::POLLHUP, time),
             "a process of the command is left"

@@ -7,6 +7,8 @@ use expect_test::expect;
 type Layers = &'static [&'static [&'static str]];
 
 const ENGINE: Layers = &[
+    // Only tests have it.
+    &["rounds"],
     &["text"],
     &["policy"],
     &["provider"],
@@ -17,7 +19,7 @@ const ENGINE: Layers = &[
 
 const HOST: Layers = &[
     // The outside world, each behind a small API.
-    &["workspace", "store", "process", "tasks"],
+    &["workspace", "regular", "store", "process", "tasks"],
     // The world in our terms.
     &[
         "documents",

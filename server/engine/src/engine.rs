@@ -8,5 +8,7 @@ pub mod config;
 pub mod context;
 pub mod policy;
 pub mod provider;
+#[cfg(test)]
+mod rounds;
 pub mod session;
 pub mod text;

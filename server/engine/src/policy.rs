@@ -110,16 +110,19 @@ fn covers(rule: &Rule, access: &Access) -> bool {
             },
         ) => true,
         (
-            Rule::ExternalFolder { folder },
+            Rule::ExternalFolder { folder, .. },
             Access::Read {
-                path,
-                place: Place::External,
-            }
-            | Access::Write {
                 path,
                 place: Place::External,
             },
         ) => path.parent() == Some(folder.as_path()),
+        (
+            Rule::ExternalFolder { folder, writes },
+            Access::Write {
+                path,
+                place: Place::External,
+            },
+        ) => *writes && path.parent() == Some(folder.as_path()),
         (Rule::Run { .. } | Rule::EditProject | Rule::ExternalFolder { .. }, _) => false,
     }
 }
@@ -127,12 +130,15 @@ fn covers(rule: &Rule, access: &Access) -> bool {
 /// The rule that "don't ask again in this session" would add for these accesses, if one rule can
 /// cover all that asks.
 pub fn session_rule(mode: Mode, rules: &[Rule], accesses: &[Access]) -> Option<Rule> {
-    let asking = accesses
+    let allows = |rule: &Rule| {
+        let with: Vec<Rule> = rules.iter().cloned().chain([rule.clone()]).collect();
+        decide(mode, &with, accesses) == Verdict::Allow
+    };
+    accesses
         .iter()
-        .find(|it| decide(mode, rules, std::slice::from_ref(it)) == Verdict::Ask)?;
-    let rule = rule_for(asking)?;
-    let with: Vec<Rule> = rules.iter().cloned().chain([rule.clone()]).collect();
-    (decide(mode, &with, accesses) == Verdict::Allow).then_some(rule)
+        .filter(|it| decide(mode, rules, std::slice::from_ref(it)) == Verdict::Ask)
+        .filter_map(rule_for)
+        .find(allows)
 }
 
 fn rule_for(access: &Access) -> Option<Rule> {
@@ -148,14 +154,11 @@ fn rule_for(access: &Access) -> Option<Rule> {
         Access::Read {
             path,
             place: Place::External,
-        }
-        | Access::Write {
+        } => folder_rule(path, false),
+        Access::Write {
             path,
             place: Place::External,
-        } => path
-            .parent()
-            .map(Path::to_path_buf)
-            .map(|folder| Rule::ExternalFolder { folder }),
+        } => folder_rule(path, true),
         Access::Read {
             place: Place::Project | Place::Protected,
             ..
@@ -168,12 +171,20 @@ fn rule_for(access: &Access) -> Option<Rule> {
     }
 }
 
-/// Blanks between words are one space in a remembered command; inside quotes they count.
+fn folder_rule(path: &Path, writes: bool) -> Option<Rule> {
+    let folder = path.parent()?.to_path_buf();
+    Some(Rule::ExternalFolder { folder, writes })
+}
+
+/// Blanks between words are one space in a remembered command; inside quotes they count. Only what is a
+/// blank to a shell: to it, a no-break space or a carriage return is part of a word like any letter.
 fn collapse_blanks(command: &str) -> String {
+    let blanks = [' ', '\t'];
     if command.contains(['\'', '"', '\\', '\n']) {
-        return command.trim().to_owned();
+        return command.trim_matches(blanks).to_owned();
     }
-    command.split_whitespace().collect::<Vec<_>>().join(" ")
+    let words = command.split(blanks).filter(|it| !it.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -271,6 +282,32 @@ mod tests {
             place: Place::External,
         };
         assert_eq!(decide(Mode::Ask, &rules, &[elsewhere]), Verdict::Ask);
+    }
+
+    #[test]
+    fn a_remembered_command_is_the_one_that_a_shell_would_read() {
+        let same = |a: &str, b: &str| collapse_blanks(a) == collapse_blanks(b);
+        assert!(same(" cargo \t test ", "cargo test"));
+        for other in [
+            "cargo\u{a0}test",
+            "cargo\rtest",
+            "cargo\u{2003}test",
+            "cargo\u{b}test",
+        ] {
+            assert!(!same(other, "cargo test"), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_remembered_read_outside_the_project_allows_no_write_there() {
+        let rule = session_rule(Mode::Ask, &[], &[read(Place::External)]).unwrap();
+        let rules = [rule];
+        let verdict = |access| decide(Mode::Ask, &rules, &[access]);
+        assert_eq!(verdict(read(Place::External)), Verdict::Allow);
+        assert_eq!(verdict(write(Place::External)), Verdict::Ask);
+        let both = [read(Place::External), write(Place::External)];
+        let rules = [session_rule(Mode::Ask, &[], &both).unwrap()];
+        assert_eq!(decide(Mode::Ask, &rules, &both), Verdict::Allow);
     }
 
     #[test]

@@ -177,6 +177,18 @@ impl Session {
         self.turn.iter().flat_map(|it| it.calls.keys().copied())
     }
 
+    /// What the model has said since the last record, as an editor shows it.
+    pub fn unrecorded(&self) -> Vec<Update> {
+        let Some(turn) = &self.turn else {
+            return Vec::new();
+        };
+        let thought = Some(&turn.thought).filter(|it| !it.is_empty());
+        let text = Some(&turn.text).filter(|it| !it.is_empty());
+        let thought = thought.cloned().map(Update::Thought);
+        let text = text.cloned().map(Update::Text);
+        thought.into_iter().chain(text).collect()
+    }
+
     /// Prompts that wait for the running turn.
     pub fn waiting(&self) -> impl Iterator<Item = PromptId> + '_ {
         self.queue.iter().map(|it| it.prompt)

@@ -14,6 +14,7 @@ pub mod locate;
 pub mod position;
 mod similar;
 mod unified;
+mod visible;
 mod whole_lines;
 
 #[cfg(test)]
@@ -26,4 +27,5 @@ pub use hunks::{Hunk, Operation, hunks, shown_hash};
 pub use locate::{LocateError, Located, insert_line, replace};
 pub use position::{Encoding, Position};
 pub use unified::{DISPLAY_CAP, Unified, unified};
+pub use visible::{visible, visible_line};
 pub use whole_lines::Pass;

@@ -8,7 +8,8 @@ use crate::documents::Content;
 use crate::event::Gone;
 use crate::files::{self, Source};
 use crate::plan::World;
-use crate::workspace::{FilePath, nearest};
+use crate::regular;
+use crate::workspace::FilePath;
 use engine::text::{ChangeSet, Encoding, position};
 use protocol::config::Save;
 use protocol::lsp;
@@ -17,6 +18,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
+use tempfile::NamedTempFile;
+use tokio::sync::OwnedMutexGuard;
 
 /// A change to one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +43,10 @@ pub enum Applied {
 
 /// Applies a change. The error is for the model.
 pub async fn apply(world: &World, change: &FileChange, label: &str) -> Result<Applied, String> {
-    let _turn = world.locks.file(&change.file.real).await;
+    let turn = world.locks.file(&change.file.real).await;
+    if !world.workspace.still(&change.file) {
+        return Ok(Applied::Moved);
+    }
     let documents = world.editor.documents().await.map_err(gone)?;
     let live = files::live(&documents, &change.file, world.limits.edit_bytes).await?;
     if live.as_ref().map(|it| it.text.as_str()) != change.old.as_deref() {
@@ -50,12 +56,7 @@ pub async fn apply(world: &World, change: &FileChange, label: &str) -> Result<Ap
         Some(Source::Buffer { uri, version }) => {
             in_editor(world, change, uri, version, label).await
         }
-        Some(Source::Disk) | None => {
-            let change = change.clone();
-            tokio::task::spawn_blocking(move || on_disk(&change))
-                .await
-                .map_err(|_| "Writing was broken off; read the file before you go on.".to_owned())?
-        }
+        Some(Source::Disk) | None => on_disk(world, change, turn).await,
     }
 }
 
@@ -72,8 +73,11 @@ async fn in_editor(
 ) -> Result<Applied, String> {
     let shown = &change.file.shown;
     let old = change.old.as_deref().unwrap_or_default();
-    let clean = fs::read(&change.file.real).is_ok_and(|it| is_clean(&it, old));
-    let edits = text_edits(old, &change.new, world.encoding);
+    let clean = regular::read_capped(&change.file.real, world.limits.edit_bytes)
+        .is_ok_and(|it| it.is_some_and(|it| is_clean(&it, old)));
+    let edits = files::compute(old.len() + change.new.len(), || {
+        text_edits(old, &change.new, world.encoding)
+    });
     let edit = workspace_edit(uri.clone(), version, edits, world.versioned_edits);
     // Asked for before the edit is sent, so that a `didChange` that overtakes the answer is seen.
     let text = world
@@ -200,35 +204,63 @@ fn workspace_edit(
 
 /// Writes beside and renames over, so that a crash leaves the old or the new file, never a mix
 /// (spec 1.5).
-fn on_disk(change: &FileChange) -> Result<Applied, String> {
-    let path = &change.file.real;
-    let fail = |error: io::Error| {
-        format!(
-            "{} cannot be written ({error}); nothing was changed.",
-            change.file.shown
-        )
+///
+/// Writing takes long where the disk is slow, so the person's side is looked at after it and right before
+/// the renaming: whether the editor has opened the file meanwhile, and whether its bytes are still those
+/// of the plan. The file's turn ends with the renaming, also when this is dropped before it.
+async fn on_disk(
+    world: &World,
+    change: &FileChange,
+    turn: OwnedMutexGuard<()>,
+) -> Result<Applied, String> {
+    let broken_off = |_| "Writing was broken off; read the file before you go on.".to_owned();
+    let written = change.clone();
+    let beside = match tokio::task::spawn_blocking(move || beside(&written)).await {
+        Ok(beside) => beside?,
+        Err(error) => return Err(broken_off(error)),
     };
-    // Once more, right before the write: the disk may have moved since the plan was compared. A link that
-    // has appeared on the way would lead the write elsewhere, perhaps out of the project.
-    if nearest(path).as_ref() != Some(path) {
+    let documents = world.editor.documents().await.map_err(gone)?;
+    if documents.contains_key(&change.file.real) || !world.workspace.still(&change.file) {
         return Ok(Applied::Moved);
     }
-    match (fs::read(path), &change.old) {
-        (Ok(bytes), Some(old)) if bytes == old.as_bytes() => {}
-        (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
-        (Ok(_), _) | (Err(_), None | Some(_)) => return Ok(Applied::Moved),
-    }
+    let (change, limit) = (change.clone(), world.limits.edit_bytes);
+    let placed = tokio::task::spawn_blocking(move || {
+        let placed = place(&change, beside, limit);
+        drop(turn);
+        placed
+    });
+    placed.await.map_err(broken_off)?
+}
+
+fn unwritten(change: &FileChange, error: &io::Error) -> String {
+    format!(
+        "{} cannot be written ({error}); nothing was changed.",
+        change.file.shown
+    )
+}
+
+/// The new text in a file beside the old one, with the old one's mode.
+fn beside(change: &FileChange) -> Result<NamedTempFile, String> {
+    let path = &change.file.real;
+    let fail = |error: io::Error| unwritten(change, &error);
     let folder = path.parent().unwrap_or(Path::new("/"));
+    let old = fs::metadata(path).ok().map(|it| it.permissions());
+    // Renaming asks only the folder; that the person has locked the file itself counts too.
+    if old.as_ref().is_some_and(fs::Permissions::readonly) {
+        return Err(format!(
+            "{} is read-only, so it is left alone; nothing was changed. Ask the person to make it writable.",
+            change.file.shown
+        ));
+    }
     if change.old.is_none() {
         fs::create_dir_all(folder).map_err(fail)?;
     }
-    let mode = fs::metadata(path).ok().map(|it| it.permissions());
     let mut beside = tempfile::Builder::new()
         .prefix(".undine-")
         .tempfile_in(folder)
         .map_err(fail)?;
     beside.write_all(change.new.as_bytes()).map_err(fail)?;
-    let permissions = mode.unwrap_or_else(|| {
+    let permissions = old.unwrap_or_else(|| {
         use std::os::unix::fs::PermissionsExt;
         fs::Permissions::from_mode(0o666 & !umask())
     });
@@ -237,13 +269,27 @@ fn on_disk(change: &FileChange) -> Result<Applied, String> {
         .set_permissions(permissions)
         .map_err(fail)?;
     beside.as_file().sync_all().map_err(fail)?;
+    Ok(beside)
+}
+
+/// Puts the written file in the old one's place, if that still is what the plan was made on.
+fn place(change: &FileChange, beside: NamedTempFile, limit: u64) -> Result<Applied, String> {
+    let path = &change.file.real;
+    match (regular::read_capped(path, limit), &change.old) {
+        (Ok(Some(bytes)), Some(old)) if bytes == old.as_bytes() => {}
+        (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
+        (Ok(_), _) | (Err(_), None | Some(_)) => return Ok(Applied::Moved),
+    }
     let placed = match change.old {
         Some(_) => beside.persist(path).map(drop),
         // A file that appeared meanwhile is not overwritten.
         None => beside.persist_noclobber(path).map(drop),
     };
-    placed.map_err(|it| fail(it.error))?;
-    Ok(Applied::Saved)
+    match placed {
+        Ok(()) => Ok(Applied::Saved),
+        Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(Applied::Moved),
+        Err(it) => Err(unwritten(change, &it.error)),
+    }
 }
 
 /// The process's umask, which Linux tells without changing it.

@@ -180,7 +180,10 @@ fn put(table: &mut Map<String, Value>, key: &str, value: Value) {
 /// Serves an editor until it leaves, and ends the process: the reader may still sit in a read.
 fn serve(flags: Layer) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        // One, because tasks only wait: a second is woken by every word of a model, looks for work, finds
+        // none and sleeps again, which is a third of the CPU that a word costs. What computes or blocks
+        // goes through `spawn_blocking` or `files::compute`.
+        .worker_threads(1)
         .enable_all()
         .build();
     let code = match runtime

@@ -19,6 +19,8 @@ pub struct Document {
     pub uri: lsp::Uri,
     pub version: i32,
     pub content: Content,
+    /// Another document that shows the same file, with another text: nobody can say which one counts.
+    pub differs_from: Option<lsp::Uri>,
 }
 
 /// What is known of a document's text.
@@ -37,8 +39,11 @@ pub type Snapshot = Arc<HashMap<PathBuf, Document>>;
 #[derive(Debug, Default)]
 pub struct Documents {
     open: Snapshot,
-    /// Files by the URI the editor used, so that resolving happens once, at `didOpen`.
-    paths: HashMap<lsp::Uri, PathBuf>,
+    /// Each document under the URI the editor used, with its file, so that resolving happens once, at
+    /// `didOpen`. Two may show one file, through a symlink for instance, and differ.
+    all: HashMap<lsp::Uri, (PathBuf, Document)>,
+    /// Which those are, in the order they were opened.
+    of_file: HashMap<PathBuf, Vec<lsp::Uri>>,
 }
 
 impl Documents {
@@ -51,7 +56,12 @@ impl Documents {
     }
 
     pub fn path(&self, uri: &lsp::Uri) -> Option<&Path> {
-        self.paths.get(uri).map(PathBuf::as_path)
+        self.all.get(uri).map(|(path, _)| path.as_path())
+    }
+
+    /// What this very document holds, whatever else shows its file.
+    pub fn content(&self, uri: &lsp::Uri) -> Option<&Content> {
+        self.all.get(uri).map(|(_, it)| &it.content)
     }
 
     /// Takes in a document; answers its file, if it has one. `limit` in bytes.
@@ -69,13 +79,18 @@ impl Documents {
         } else {
             Content::Text(Rope::from_str(&item.text))
         };
-        self.paths.insert(item.uri.clone(), path.clone());
+        // An editor that opens one twice has closed it in between, whether it said so or not.
+        self.closed(&item.uri);
         let document = Document {
-            uri: item.uri,
+            uri: item.uri.clone(),
             version: item.version,
             content,
+            differs_from: None,
         };
-        Arc::make_mut(&mut self.open).insert(path.clone(), document);
+        let of_file = self.of_file.entry(path.clone()).or_default();
+        of_file.push(item.uri.clone());
+        self.all.insert(item.uri, (path.clone(), document));
+        self.refresh(&path);
         Some(path)
     }
 
@@ -87,11 +102,9 @@ impl Documents {
         tainted: bool,
         limit: usize,
     ) -> Option<PathBuf> {
-        let path = self
-            .paths
-            .get(&params.text_document.text_document_identifier.uri)?
-            .clone();
-        let document = Arc::make_mut(&mut self.open).get_mut(&path)?;
+        let uri = &params.text_document.text_document_identifier.uri;
+        let (path, document) = self.all.get_mut(uri)?;
+        let path = path.clone();
         document.version = params.text_document.version;
         for change in params.content_changes {
             let (range, text) = match change {
@@ -132,40 +145,59 @@ impl Documents {
                 document.content = Content::Tainted(rope);
             }
         }
+        self.refresh(&path);
         Some(path)
     }
 
     /// Whether a document's text must be read again from the disk now that it was saved.
     pub fn is_tainted(&self, uri: &lsp::Uri) -> bool {
-        self.path(uri)
-            .and_then(|it| self.get(it))
-            .is_some_and(|it| matches!(it.content, Content::Tainted(_)))
+        matches!(self.content(uri), Some(Content::Tainted(_)))
     }
 
     /// The text that the editor saved, after a taint.
     pub fn restored(&mut self, uri: &lsp::Uri, text: &str) {
-        let Some(path) = self.paths.get(uri) else {
+        let Some((path, document)) = self.all.get_mut(uri) else {
             return;
         };
-        if let Some(document) = Arc::make_mut(&mut self.open).get_mut(path) {
-            document.content = Content::Text(Rope::from_str(text));
-        }
+        document.content = Content::Text(Rope::from_str(text));
+        let path = path.clone();
+        self.refresh(&path);
     }
 
     pub fn closed(&mut self, uri: &lsp::Uri) -> Option<PathBuf> {
-        let path = self.paths.remove(uri)?;
-        // Two spellings of one file may be open; the file stays open with the other.
-        let other = self
-            .paths
-            .iter()
-            .find(|(_, it)| **it == path)
-            .map(|(uri, _)| uri.clone());
-        let open = Arc::make_mut(&mut self.open);
-        match (open.get_mut(&path), other) {
-            (Some(document), Some(other)) if document.uri == *uri => document.uri = other,
-            (Some(_), Some(_)) | (None, _) => {}
-            (Some(_), None) => drop(open.remove(&path)),
+        let (path, _) = self.all.remove(uri)?;
+        if let Some(of_file) = self.of_file.get_mut(&path) {
+            of_file.retain(|it| it != uri);
         }
+        self.refresh(&path);
         Some(path)
+    }
+
+    /// Brings what tools see of a file up to date: the document that was opened first stands for it, as
+    /// long as all that show it agree.
+    fn refresh(&mut self, path: &Path) {
+        let of_file: &[lsp::Uri] = self.of_file.get(path).map_or(&[], Vec::as_slice);
+        let mut shown = of_file.iter().filter_map(|it| self.all.get(it));
+        let Some((_, first)) = shown.next() else {
+            self.of_file.remove(path);
+            Arc::make_mut(&mut self.open).remove(path);
+            return;
+        };
+        let other = shown.find(|(_, it)| !it.content.agrees(&first.content));
+        let document = Document {
+            differs_from: other.map(|(_, it)| it.uri.clone()),
+            ..first.clone()
+        };
+        Arc::make_mut(&mut self.open).insert(path.to_path_buf(), document);
+    }
+}
+
+impl Content {
+    /// Whether both are known to be the same text.
+    fn agrees(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(a), Self::Text(b)) => a == b,
+            (Self::Text(_) | Self::Tainted(_) | Self::TooLarge, _) => false,
+        }
     }
 }

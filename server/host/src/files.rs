@@ -3,10 +3,10 @@
 //! Every tool that reads or writes goes through this one place.
 
 use crate::documents::{Content, Snapshot};
+use crate::regular;
 use crate::workspace::FilePath;
 use protocol::lsp;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
 
 /// A file's text as the person sees it.
 #[derive(Clone, Debug)]
@@ -30,6 +30,14 @@ pub async fn live(
 ) -> Result<Option<Live>, String> {
     let shown = &file.shown;
     if let Some(document) = documents.get(&file.real) {
+        if let Some(other) = &document.differs_from {
+            return Err(format!(
+                "{shown} is open twice in the editor, as {} and as {}, with different texts. \
+                 Ask the person to save or close one of them, then try again.",
+                document.uri.as_ref(),
+                other.as_ref()
+            ));
+        }
         return match &document.content {
             Content::Text(rope) if rope.len_bytes() as u64 > limit => Err(too_large(shown, limit)),
             Content::Text(rope) => Ok(Some(Live {
@@ -49,7 +57,7 @@ pub async fn live(
         };
     }
     let path = file.real.clone();
-    let read = tokio::task::spawn_blocking(move || read_capped(&path, limit)).await;
+    let read = tokio::task::spawn_blocking(move || regular::read_capped(&path, limit)).await;
     match read {
         Ok(Ok(Some(bytes))) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(Live {
@@ -67,19 +75,19 @@ pub async fn live(
     }
 }
 
+/// Computes with whole texts of so many bytes together. Large ones take long, so that the runtime's only
+/// worker is first relieved of everything else; for small ones that would cost more than it gives.
+pub fn compute<T>(n_bytes: usize, work: impl FnOnce() -> T) -> T {
+    const LARGE: usize = 256 << 10;
+    if n_bytes < LARGE {
+        work()
+    } else {
+        tokio::task::block_in_place(work)
+    }
+}
+
 fn too_large(shown: &str, limit: u64) -> String {
     format!(
         "{shown} is larger than {limit} bytes, the most that can be edited; use a command instead."
     )
-}
-
-/// At most `limit` bytes; `None` when there are more. Never reads further than that.
-fn read_capped(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = std::fs::File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }

@@ -18,7 +18,7 @@ use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
 use protocol::session::{CallId, StreamId};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -126,6 +126,13 @@ impl Host {
         };
         let effects = open.session.step(input);
         self.perform(session, effects);
+        // A plan holds whole files; that of a call which was denied or cancelled will not run.
+        if let Some(open) = self.sessions.get_mut(session)
+            && !open.plans.is_empty()
+        {
+            let open_calls: HashSet<CallId> = open.session.open_calls().collect();
+            open.plans.retain(|call, _| open_calls.contains(call));
+        }
     }
 
     fn front(&mut self, event: FrontEvent) {

@@ -53,12 +53,14 @@ pub async fn run<R: AsyncFn()>(
     token: CancellationToken,
     sink: Sink<R>,
 ) {
+    let hidden = request.clone();
     let asked = ask(provider, request, patience, &sink);
     tokio::select! {
         biased;
         // The session has closed the turn already; nobody waits for a word.
         () = token.cancelled() => {}
-        asked = asked => if let Err(error) = asked {
+        asked = asked => if let Err(mut error) = asked {
+            error.message = hidden.hide(&error.message);
             sink.send(vec![ModelEvent::Failed(error)]).await;
         },
     }
@@ -70,10 +72,12 @@ async fn ask<R: AsyncFn()>(
     patience: Patience,
     sink: &Sink<R>,
 ) -> Result<(), ModelError> {
-    let client = client(patience.connect)?;
+    let client = client(patience.connect, route(&request.url))?;
     let address = without_secrets(&request.url);
     let method = request.method.parse().unwrap_or(reqwest::Method::POST);
-    let mut sending = client.request(method, &request.url).body(request.body);
+    let mut sending = client
+        .request(method, &request.url)
+        .body(request.body.clone());
     for (name, value) in &request.headers {
         sending = sending.header(name, value);
     }
@@ -89,7 +93,15 @@ async fn ask<R: AsyncFn()>(
             .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
             .collect();
         let body = error_body(response, patience).await;
-        return Err(provider.error(status, &headers, &body));
+        // Before it is quoted: a quotation may end within a key.
+        let body = request.hide(&String::from_utf8_lossy(&body));
+        return Err(provider.error(status, &headers, body.as_bytes()));
+    }
+    if let Some(what) = no_stream(response.headers()) {
+        let message = format!(
+            "The server at {address} answered with {what} and not with a model's stream; check that base_url is right."
+        );
+        return Err(ModelError::new(ModelErrorKind::Protocol, message));
     }
     let mut decoder = provider.decoder();
     let mut bytes = response.bytes_stream();
@@ -114,6 +126,9 @@ async fn ask<R: AsyncFn()>(
         if at_end {
             decoder.end(&mut events);
         }
+        if let Some(ModelEvent::Failed(error)) = events.last_mut() {
+            error.message = request.hide(&error.message);
+        }
         let is_last = at_end
             || matches!(
                 events.last(),
@@ -126,29 +141,71 @@ async fn ask<R: AsyncFn()>(
     }
 }
 
+/// What an answer says of itself, if it is nothing that the decoder could read.
+fn no_stream(headers: &reqwest::header::HeaderMap) -> Option<&'static str> {
+    let says = |name, what: &str| {
+        let value = headers.get(name).and_then(|it| it.to_str().ok());
+        value.is_some_and(|it| it.trim().to_ascii_lowercase().starts_with(what))
+    };
+    let packed = reqwest::header::CONTENT_ENCODING;
+    if says(reqwest::header::CONTENT_TYPE, "text/html") {
+        Some("a web page")
+    } else if headers.contains_key(&packed) && !says(packed, "identity") {
+        // None was asked for.
+        Some("compressed data")
+    } else {
+        None
+    }
+}
+
+/// As much of an error's body as comes in time, however slowly.
 async fn error_body(response: reqwest::Response, patience: Patience) -> Vec<u8> {
     let mut body = Vec::new();
     let mut bytes = response.bytes_stream();
-    while body.len() < MAX_ERROR_BODY {
-        match tokio::time::timeout(patience.connect, bytes.next()).await {
-            Ok(Some(Ok(more))) => body.extend_from_slice(&more),
-            Ok(Some(Err(_)) | None) | Err(_) => break,
+    let reading = async {
+        while body.len() < MAX_ERROR_BODY
+            && let Some(Ok(more)) = bytes.next().await
+        {
+            body.extend_from_slice(&more);
         }
-    }
+    };
+    // What has come by then is enough.
+    let _ = tokio::time::timeout(patience.connect, reading).await;
     body.truncate(MAX_ERROR_BODY);
     body
 }
 
-/// One client for the process: it keeps connections open between turns. Made at first use, because
+/// Whether a request may go through a proxy that the environment names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Route {
+    Direct,
+    AsTheSystemSays,
+}
+
+/// Plain `http` is for this machine only: a proxy would be shown the key and the code, and would look for
+/// the server on a machine of its own.
+fn route(url: &str) -> Route {
+    match url.starts_with("http:") {
+        true => Route::Direct,
+        false => Route::AsTheSystemSays,
+    }
+}
+
+/// One client a route for the process: it keeps connections open between turns. Made at first use, because
 /// reading the system's certificates takes longer than the rest of the start together.
-fn client(connect: Duration) -> Result<&'static reqwest::Client, ModelError> {
-    static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
-    if let Some(client) = CLIENT.get() {
+fn client(connect: Duration, route: Route) -> Result<&'static reqwest::Client, ModelError> {
+    static DIRECT: OnceLock<reqwest::Client> = OnceLock::new();
+    static AS_THE_SYSTEM_SAYS: OnceLock<reqwest::Client> = OnceLock::new();
+    let (place, builder) = match route {
+        Route::Direct => (&DIRECT, reqwest::Client::builder().no_proxy()),
+        Route::AsTheSystemSays => (&AS_THE_SYSTEM_SAYS, reqwest::Client::builder()),
+    };
+    if let Some(client) = place.get() {
         return Ok(client);
     }
     // A second provider is refused, which is as good as one.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let made = reqwest::Client::builder()
+    let made = builder
         .connect_timeout(connect)
         .user_agent(concat!("undine/", env!("CARGO_PKG_VERSION")))
         .tcp_nodelay(true)
@@ -161,12 +218,12 @@ fn client(connect: Duration) -> Result<&'static reqwest::Client, ModelError> {
                 format!("HTTP cannot be used here ({}).", chain(&error)),
             )
         })?;
-    Ok(CLIENT.get_or_init(|| made))
+    Ok(place.get_or_init(|| made))
 }
 
-/// Makes the client ready before it is needed.
-pub fn warm_up(connect: Duration) {
-    if let Err(error) = client(connect) {
+/// Makes the client of a URL ready before it is needed.
+pub fn warm_up(connect: Duration, url: &str) {
+    if let Err(error) = client(connect, route(url)) {
         tracing::warn!(error = %error.message);
     }
 }

@@ -209,12 +209,6 @@ impl Host {
             Err(text) => Err(text),
         };
         self.step(session, Input::Planned(call, planned));
-        // A plan that was denied will not run.
-        if let Some(open) = self.sessions.get_mut(session)
-            && !open.session.open_calls().any(|it| it == call)
-        {
-            open.plans.remove(&call);
-        }
     }
 
     fn forget_plan(&mut self, session: &SessionKey, call: CallId) {

@@ -5,7 +5,7 @@ use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
 use crate::workspace::{FilePath, Workspace};
 use engine::session::{Planned, Preview};
-use engine::text::Encoding;
+use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
 use protocol::config::{Edits, Limits};
@@ -65,6 +65,9 @@ impl Locks {
         lock.lock_owned().await
     }
 }
+
+/// The most characters of a title (spec 19.7 shows details up to 200; a preview has the rest).
+const MAX_TITLE: usize = 200;
 
 /// What a call would do.
 pub struct Plan {
@@ -194,10 +197,11 @@ impl WorkEnd {
 }
 
 impl Plan {
-    /// Begins a plan; `then` ends it.
+    /// Begins a plan; `then` ends it. What a title names may come from the model or from a file's name, so
+    /// only the start of its first line is taken, with nothing hidden in it.
     pub fn build(title: String, kind: ToolKind) -> PlanBuilder {
         PlanBuilder {
-            title,
+            title: visible_line(&title, MAX_TITLE),
             kind,
             accesses: Vec::new(),
             preview: Vec::new(),

@@ -3,6 +3,7 @@
 use crate::event::SessionKey;
 use engine::provider::Usage;
 use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
+use engine::text::visible;
 use protocol::acp::{self, SessionUpdate};
 use protocol::session::{CallId, Mode};
 use protocol::tool::Outcome;
@@ -111,7 +112,8 @@ fn shown(content: CallContent) -> acp::ToolCallContent {
     match content {
         CallContent::Preview(Preview::Diff { path, old, new }) => diff(path, old, new),
         CallContent::Preview(Preview::Command { line, cwd }) => {
-            text(format!("{line}\n(in {})", cwd.display()))
+            let (line, cwd) = (visible(&line), cwd.display().to_string());
+            text(format!("{line}\n(in {})", visible(&cwd)))
         }
         CallContent::Text(it) => text(it),
     }

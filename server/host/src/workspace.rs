@@ -8,6 +8,9 @@ use protocol::tool::Place;
 use std::path::{Component, Path, PathBuf};
 use url::Url;
 
+/// The most bytes of a path: Linux's own `PATH_MAX`. Looking at each folder of a longer one takes for ever.
+const MAX_PATH_BYTES: usize = 4096;
+
 /// The folders of one session, resolved, and the places that tools never write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workspace {
@@ -39,10 +42,7 @@ impl Workspace {
             })?;
             resolved.push(real);
         }
-        let mut guarded: Vec<PathBuf> = protected
-            .iter()
-            .map(|it| nearest(it).unwrap_or_else(|| it.clone()))
-            .collect();
+        let mut guarded = protected.to_vec();
         for root in &resolved {
             guarded.push(root.join(".undine").join("conversations"));
             guarded.push(root.join(".undine").join("config.toml"));
@@ -67,6 +67,11 @@ impl Workspace {
         if path.trim().is_empty() || path.contains('\0') {
             return Err("The path is empty; give a path relative to the project.".to_owned());
         }
+        if path.len() > MAX_PATH_BYTES {
+            return Err(format!(
+                "The path is longer than {MAX_PATH_BYTES} bytes; give a path relative to the project."
+            ));
+        }
         let spelled = match path.strip_prefix("~/") {
             Some(rest) => home()
                 .ok_or("There is no home folder; give the whole path.")?
@@ -81,7 +86,7 @@ impl Workspace {
     /// Class and name of a resolved path.
     pub fn classify(&self, real: PathBuf) -> FilePath {
         let root = self.roots.iter().find(|it| real.starts_with(it));
-        let place = if self.protected.iter().any(|it| real.starts_with(it)) {
+        let place = if self.protects(&real) {
             Place::Protected
         } else if root.is_some() {
             Place::Project
@@ -95,14 +100,45 @@ impl Workspace {
         };
         FilePath { real, place, shown }
     }
+
+    /// Whether a path lies in a place of Undine's own. Looked up each time, because a symlink on the way
+    /// to such a place may be made or turned at any moment; then both ends of it are protected.
+    fn protects(&self, real: &Path) -> bool {
+        self.protected
+            .iter()
+            .any(|it| real.starts_with(it) || nearest(it).is_some_and(|it| real.starts_with(it)))
+    }
+
+    /// Whether a file that was resolved earlier is still itself. A symlink may have been put on its way
+    /// since, and then what was judged and shown is not what would be touched.
+    pub fn still(&self, file: &FilePath) -> bool {
+        nearest(&file.real).is_some_and(|it| it == file.real && self.classify(it) == *file)
+    }
 }
 
 fn home() -> Option<PathBuf> {
     directories::BaseDirs::new().map(|it| it.home_dir().to_path_buf())
 }
 
-/// Resolves the nearest existing ancestor through its symlinks and appends the rest.
-pub(crate) fn nearest(path: &Path) -> Option<PathBuf> {
+/// Resolves the nearest existing ancestor through its symlinks and appends the rest. `None`: it leads
+/// over a link that leads nowhere.
+///
+/// What does not exist can only be resolved by its spelling, and its `..` may lead back to what does:
+/// `missing/../link`. So the result is looked at again until nothing is left to resolve.
+fn nearest(path: &Path) -> Option<PathBuf> {
+    let mut at = resolved_once(path)?;
+    // Each round resolves a link at least, and the system itself follows no more than 40.
+    for _ in 0..40 {
+        let next = resolved_once(&at)?;
+        if next == at {
+            return Some(at);
+        }
+        at = next;
+    }
+    None
+}
+
+fn resolved_once(path: &Path) -> Option<PathBuf> {
     let mut rest: Vec<Component<'_>> = Vec::new();
     let mut at = path;
     let mut real = loop {
@@ -189,6 +225,76 @@ mod tests {
         assert_eq!(
             workspace.resolve("no/../../out/x").unwrap().place,
             Place::External
+        );
+    }
+
+    /// The way back out of a folder that does not exist led past the look at what it came to.
+    #[test]
+    fn a_symlink_behind_a_missing_folder_is_followed() {
+        let (folder, workspace) = project();
+        symlink(folder.path().join("out"), folder.path().join("p/link")).unwrap();
+        symlink(
+            folder.path().join("config"),
+            folder.path().join("p/settings"),
+        )
+        .unwrap();
+        fs::create_dir(folder.path().join("config")).unwrap();
+        for path in [
+            "no/../link/x",
+            "src/a.rs/../../link/x",
+            "no/no/../../link/no/../x",
+        ] {
+            let file = workspace.resolve(path).unwrap();
+            let real = folder.path().canonicalize().unwrap().join("out/x");
+            assert_eq!((file.place, file.real), (Place::External, real), "{path}");
+        }
+        let file = workspace.resolve("no/../settings/config.toml").unwrap();
+        assert_eq!(file.place, Place::Protected);
+        symlink(folder.path().join("nowhere"), folder.path().join("p/loose")).unwrap();
+        assert!(workspace.resolve("no/../loose").is_err());
+    }
+
+    #[test]
+    fn a_symlink_to_settings_or_history_protects_both_its_ends() {
+        let (folder, workspace) = project();
+        let place = |path: &str| workspace.resolve(path).unwrap().place;
+        fs::write(folder.path().join("p/other.toml"), "").unwrap();
+        assert_eq!(place("other.toml"), Place::Project);
+        fs::create_dir(folder.path().join("p/.undine")).unwrap();
+        symlink("../other.toml", folder.path().join("p/.undine/config.toml")).unwrap();
+        symlink("../src", folder.path().join("p/.undine/conversations")).unwrap();
+        assert_eq!(
+            [
+                place("other.toml"),
+                place(".undine/config.toml"),
+                place("src/x.jsonl"),
+                place(".undine/notes"),
+            ],
+            [
+                Place::Protected,
+                Place::Protected,
+                Place::Protected,
+                Place::Project,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_is_not_itself_any_more_when_a_link_was_put_on_its_way() {
+        let (folder, workspace) = project();
+        let file = workspace.resolve("new/x").unwrap();
+        assert!(workspace.still(&file));
+        symlink(folder.path().join("out"), folder.path().join("p/new")).unwrap();
+        assert!(!workspace.still(&file));
+    }
+
+    #[test]
+    fn a_path_longer_than_the_system_takes_is_refused_at_once() {
+        let (_folder, workspace) = project();
+        let error = workspace.resolve(&"a/".repeat(200_000)).unwrap_err();
+        assert_eq!(
+            error,
+            "The path is longer than 4096 bytes; give a path relative to the project."
         );
     }
 

@@ -67,6 +67,11 @@ pub enum Rule {
     Run { command: String, cwd: PathBuf },
     /// Changes to files of the project.
     EditProject,
-    /// Reads and writes directly in this folder outside the project.
-    ExternalFolder { folder: PathBuf },
+    /// Reads directly in this folder outside the project; writes too if it was a write that was shown.
+    ExternalFolder {
+        folder: PathBuf,
+        /// Missing in logs of before it existed: only reads, the narrower of the two.
+        #[serde(default)]
+        writes: bool,
+    },
 }

@@ -3,6 +3,8 @@
 
 use super::buffers::{Buffer, Encoding, OnEdit};
 use crate::support::PATIENCE;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use protocol::lsp;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
@@ -56,8 +58,10 @@ pub struct State {
     pub log: Vec<String>,
     pub stderr: String,
     /// Streams of the server that are still open.
-    open_streams: u32,
+    pub open_streams: u32,
     last_id: i64,
+    /// The server is killed when so many more messages of it have come.
+    pub kill_after: Option<(u64, Pid)>,
     pub encoding: Encoding,
     pub buffers: BTreeMap<String, Buffer>,
     pub script: VecDeque<OnEdit>,
@@ -76,6 +80,7 @@ impl Connection {
                 stderr: String::new(),
                 open_streams: 2,
                 last_id: 0,
+                kill_after: None,
                 encoding: Encoding::Utf16,
                 buffers: BTreeMap::new(),
                 script: VecDeque::new(),
@@ -125,20 +130,30 @@ impl Connection {
         what: &str,
         fits: impl Fn(&Value) -> bool,
     ) -> (MutexGuard<'_, State>, usize) {
+        self.wait_while_alive(what, fits)
+            .unwrap_or_else(|| panic!("{what} did not come; the server is gone"))
+    }
+
+    /// As [`wait`](Self::wait); none if the server is gone before.
+    #[track_caller]
+    pub fn wait_while_alive(
+        &self,
+        what: &str,
+        fits: impl Fn(&Value) -> bool,
+    ) -> Option<(MutexGuard<'_, State>, usize)> {
         let until = Instant::now() + PATIENCE;
         let mut state = self.shared.lock();
         loop {
             if let Some(at) = state.unread.iter().position(&fits) {
-                return (state, at);
+                return Some((state, at));
             }
-            let gone = state.open_streams == 0;
+            if state.open_streams == 0 {
+                return None;
+            }
             let left = until.saturating_duration_since(Instant::now());
-            if gone || left.is_zero() {
+            if left.is_zero() {
                 drop(state);
-                panic!(
-                    "{what} did not come{}",
-                    if gone { "; the server is gone" } else { "" }
-                );
+                panic!("{what} did not come");
             }
             state = self
                 .shared
@@ -179,6 +194,7 @@ impl Shared {
     fn read(&self, mut stdout: BufReader<ChildStdout>) {
         while let Some(body) = read_frame(&mut stdout) {
             let mut state = self.lock();
+            state.burn();
             match body {
                 Ok(message) => state.heard(message),
                 Err(fault) => state.faults.push(fault),
@@ -257,6 +273,17 @@ impl State {
 
     pub fn hang_up(&mut self) {
         self.out = None;
+    }
+
+    /// Counts a message, and kills the server if it was the last one it was to send.
+    fn burn(&mut self) {
+        if let Some((left, server)) = &mut self.kill_after {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                // Not reaped before the editor ends it, so that the id is nobody else's.
+                kill(*server, Signal::SIGKILL).unwrap();
+            }
+        }
     }
 
     fn note(&mut self, direction: &str, body: &str) {

@@ -54,6 +54,37 @@ pub struct HttpRequest {
     pub body: Vec<u8>,
 }
 
+/// Shorter header values are words like any other, and no secret.
+const MIN_SECRET: usize = 8;
+
+impl HttpRequest {
+    /// A text with the values of this request's headers taken out, and each word of one: any may be a key,
+    /// whatever it is called and looks like, and some servers say in an error what they were sent.
+    pub fn hide(&self, text: &str) -> String {
+        let mut secrets: Vec<&str> = self
+            .headers
+            .iter()
+            .filter(|(name, _)| !is_public(name))
+            .flat_map(|(_, value)| value.split_whitespace().chain([value.as_str()]))
+            .filter(|it| it.len() >= MIN_SECRET)
+            .collect();
+        // One may be a part of another.
+        secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        let mut text = text.to_owned();
+        for secret in secrets {
+            text = text.replace(secret, "***");
+        }
+        text
+    }
+}
+
+/// Headers of ours that hold no secret.
+fn is_public(name: &str) -> bool {
+    ["accept", "content-type", "user-agent"]
+        .iter()
+        .any(|it| it.eq_ignore_ascii_case(name))
+}
+
 impl fmt::Debug for HttpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpRequest")
@@ -147,6 +178,28 @@ mod tests {
             ***
         "#]]
         .assert_eq(&format!("{endpoint:?}\n{request:?}\n{}\n", Secret::new("hunter2")));
+    }
+
+    #[test]
+    fn what_was_sent_in_a_header_is_taken_out_of_what_comes_back() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let request = HttpRequest {
+            method: "POST",
+            url: String::new(),
+            headers: vec![
+                pair("authorization", "Bearer plain-office-key"),
+                pair("X-Gateway", "plain-office-key-2"),
+                pair("X-Team", "blue"),
+                pair("content-type", "application/json"),
+            ],
+            body: Vec::new(),
+        };
+        let said =
+            "no plain-office-key, plain-office-key-2 of blue in application/json of the Bearer";
+        assert_eq!(
+            request.hide(said),
+            "no ***, *** of blue in application/json of the Bearer"
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::effect::{CallChange, CallContent, CallStatus, Decision, Effect, Updat
 use crate::policy::{self, Verdict};
 use crate::provider::ToolCall;
 use protocol::acp::ToolKind;
-use protocol::approval::{ApprovalOption, OptionId};
+use protocol::approval::{ApprovalOption, OptionId, Rule};
 use protocol::record::Record;
 use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
@@ -47,6 +47,9 @@ pub struct Question {
     pub accesses: Vec<Access>,
     pub preview: Vec<Preview>,
     pub options: Vec<ApprovalOption>,
+    /// How often the call had been planned anew before this. With the call it names the question: an answer
+    /// to an earlier one, which showed something else, is not an answer to this.
+    pub round: u32,
 }
 
 /// How a run ended.
@@ -204,16 +207,18 @@ impl Session {
 
     fn ask_person(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
         let options = self.options(&plan.accesses);
+        let Some(call) = self.call_mut(id) else {
+            return;
+        };
         let question = Box::new(Question {
             title: plan.title.clone(),
             kind: plan.kind,
             accesses: plan.accesses.clone(),
             preview: plan.preview.clone(),
             options: options.clone(),
+            round: call.rounds,
         });
-        if let Some(call) = self.call_mut(id) {
-            call.stage = Stage::Asking { plan, options };
-        }
+        call.stage = Stage::Asking { plan, options };
         out.push(Effect::Show(status(id, CallStatus::Waiting)));
         out.push(Effect::AskPerson { call: id, question });
     }
@@ -226,7 +231,7 @@ impl Session {
             rule: None,
         }];
         if let Some(rule) = policy::session_rule(self.mode, &self.rules, accesses) {
-            let label = "Allow for this session".to_owned();
+            let label = session_label(&rule);
             options.push(ApprovalOption {
                 id: OptionId::Session,
                 label,
@@ -464,6 +469,20 @@ pub(super) const CUT_OFF: &str = "Cancelled by the person while it ran, so it ma
 const GIVEN_UP: &str = "Not run, because the answer that asked for it broke off; nothing was done.";
 /// What the model is told of a call that ran when its answer broke off.
 const BROKEN_OFF: &str = "Stopped while it ran, because the answer that asked for it broke off, so it may be done in part. Look at the present state before you go on.";
+
+/// What "for this session" would allow, in words: it can be more than the one thing that is shown.
+fn session_label(rule: &Rule) -> String {
+    match rule {
+        Rule::Run { .. } => "Allow this command for this session".to_owned(),
+        Rule::EditProject => "Allow all edits in the project for this session".to_owned(),
+        Rule::ExternalFolder { writes: false, .. } => {
+            "Allow reading in this folder for this session".to_owned()
+        }
+        Rule::ExternalFolder { writes: true, .. } => {
+            "Allow reading and edits in this folder for this session".to_owned()
+        }
+    }
+}
 
 fn status(id: CallId, status: CallStatus) -> Update {
     Update::CallChanged(

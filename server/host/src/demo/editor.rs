@@ -325,15 +325,21 @@ impl Editor {
         let Err(error) = self.server.send(message) else {
             return Ok(());
         };
-        match self.server.next(Duration::ZERO) {
-            // It went away in the middle; how it ended says more than a broken pipe.
-            Err(Silence::Over(how)) => Err(over(&how)),
-            Ok(_) | Err(Silence::Late) => {
-                Err(format!("The server cannot be written to ({error})."))
+        loop {
+            match self.server.next(LAST_WORDS) {
+                // It went away in the middle; how it ended says more than a broken pipe.
+                Err(Silence::Over(how)) => return Err(over(&how)),
+                Ok(_) => {}
+                Err(Silence::Late) => {
+                    return Err(format!("The server cannot be written to ({error})."));
+                }
             }
         }
     }
 }
+
+/// How long a server that reads no more may take to be seen ending.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 fn over(how: &str) -> String {
     format!("The server ended before its work was done ({how}).")

@@ -32,6 +32,9 @@ struct PermissionAnswer {
     session_id: String,
     tool_call_id: String,
     option_id: String,
+    /// Which question of the call this answers; the first, if missing.
+    #[serde(default)]
+    round: u32,
 }
 
 impl Host {
@@ -58,7 +61,7 @@ impl Host {
         for ((session, call), question) in &self.asking.questions {
             for option in &question.options {
                 let title = format!("{}: {}", option.label, question.title);
-                let argument = json!({"sessionId": &**session, "toolCallId": call.to_string(), "optionId": option.id.id()});
+                let argument = json!({"sessionId": &**session, "toolCallId": call.to_string(), "optionId": option.id.id(), "round": question.round});
                 actions.push(self.action(
                     "undine.permission",
                     &title,
@@ -175,7 +178,8 @@ impl Host {
         let call = CallId::parse(&answer.tool_call_id).ok_or_else(moot)?;
         let option = OptionId::from_id(&answer.option_id).ok_or_else(moot)?;
         let key = (SessionKey::from(answer.session_id.as_str()), call);
-        if !self.asking.questions.contains_key(&key) {
+        // A call whose text moved is asked about again and shows something else than before.
+        if self.asking.questions.get(&key).map(|it| it.round) != Some(answer.round) {
             return Err(moot());
         }
         self.decide(key, Decision { option, note: None });
@@ -272,11 +276,7 @@ impl Host {
 
     fn text_in(&self, uri: &lsp::Uri, range: lsp::Range) -> String {
         use crate::documents::Content;
-        let document = self
-            .documents
-            .path(uri)
-            .and_then(|it| self.documents.get(it));
-        let Some(Content::Text(rope)) = document.map(|it| &it.content) else {
+        let Some(Content::Text(rope)) = self.documents.content(uri) else {
             return String::new();
         };
         let at = |it: lsp::Position| offset(rope, it.line, it.character, self.client.encoding);

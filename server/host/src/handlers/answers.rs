@@ -6,6 +6,7 @@ use crate::lsp::Answer;
 use crate::main_loop::Host;
 use crate::show;
 use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Preview, Question};
+use engine::text::visible;
 use protocol::acp::{self, ElicitationAction, RequestPermissionOutcome};
 use protocol::approval::OptionId;
 use protocol::document::SaveDocumentResult;
@@ -237,5 +238,5 @@ fn message(question: &Question) -> String {
             }
         }
     }
-    text
+    visible(&text).into_owned()
 }

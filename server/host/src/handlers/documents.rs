@@ -3,11 +3,11 @@
 use crate::asking::Pending;
 use crate::documents::Content;
 use crate::main_loop::Host;
+use crate::regular;
 use protocol::document::SaveDocumentParams;
 use protocol::lsp;
 use protocol::methods::{self, Request};
 use serde_json::json;
-use std::fs;
 use std::path::{Path, PathBuf};
 use tokio::sync::oneshot;
 
@@ -40,10 +40,10 @@ impl Host {
             return;
         }
         // What is on disk now is what the editor shows; half a character cannot be saved.
-        if let Some(text) = self
-            .documents
-            .path(uri)
-            .and_then(|it| fs::read_to_string(it).ok())
+        let limit = self.limits.document_bytes;
+        let read = |it: &Path| regular::read_capped(it, limit).ok().flatten();
+        if let Some(bytes) = self.documents.path(uri).and_then(read)
+            && let Ok(text) = String::from_utf8(bytes)
         {
             self.documents.restored(uri, &text);
         }

@@ -5,13 +5,13 @@ use crate::event::Event;
 use crate::lsp::{Error, Reply};
 use crate::main_loop::Host;
 use crate::process::parent;
+use crate::regular;
 use crate::workspace::path_of;
 use engine::config::{Layer, Origin, Resolved, resolve};
 use engine::context::instructions::Task;
 use protocol::lsp;
 use protocol::methods::{self, Notification, Request, Row};
 use serde_json::{Value, json};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -122,8 +122,12 @@ impl Host {
 
     /// Tells the person what was left out of the configuration.
     pub(crate) fn report(&mut self, resolved: &Resolved) {
-        for problem in &resolved.problems {
+        for problem in resolved.problems.iter().take(MAX_PROBLEMS) {
             self.warn_once(problem.text.clone());
+        }
+        let more = resolved.problems.len().saturating_sub(MAX_PROBLEMS);
+        if more > 0 {
+            self.warn_once(format!("The configuration has {more} more such problems."));
         }
     }
 
@@ -189,7 +193,7 @@ fn roots(params: &lsp::InitializeParams) -> Vec<PathBuf> {
 /// A configuration file as a layer. A malformed one is skipped, and named (spec 20.2).
 fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
     let trusted = origin == Origin::UserFile;
-    let text = match fs::read_to_string(path) {
+    let text = match read_settings(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (None, None),
         Err(error) => {
@@ -223,6 +227,18 @@ fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
             (None, Some(text))
         }
     }
+}
+
+/// The most problems of a configuration that are told one by one: a file can come with a repository.
+const MAX_PROBLEMS: usize = 10;
+
+/// The most bytes of a configuration file.
+const MAX_SETTINGS: u64 = 1 << 20;
+
+fn read_settings(path: &Path) -> io::Result<String> {
+    let bytes = regular::read_capped(path, MAX_SETTINGS)?
+        .ok_or_else(|| io::Error::other(format!("it is over {} MiB", MAX_SETTINGS >> 20)))?;
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
 /// A session that is not open.

@@ -78,7 +78,11 @@ impl Host {
         resolved: Resolved,
     ) {
         let connect = Duration::from_secs(resolved.config.limits.model_connect_secs);
-        self.runtime.spawn_blocking(move || model::warm_up(connect));
+        if let Ok(reached) = endpoint::reach(&resolved.config) {
+            let url = reached.endpoint.base_url;
+            self.runtime
+                .spawn_blocking(move || model::warm_up(connect, &url));
+        }
         let open = OpenSession::new(
             key.clone(),
             session,
@@ -109,7 +113,10 @@ impl Host {
             let path = self.sessions[&key].log.path();
             store::read(path).map_err(failed)?.0
         };
-        for update in replay(&records) {
+        let mut updates = replay(&records);
+        // What streams at this moment is not recorded yet; what comes next goes on from there.
+        updates.extend(self.sessions[&key].session.unrecorded());
+        for update in updates {
             self.replay(&key, update);
         }
         let mode = self.sessions[&key].session.mode();

@@ -1,9 +1,10 @@
 //! The sessions of a project, newest first, and the names of new ones.
 
 use super::log::{self, LogError};
+use crate::regular;
 use protocol::record::{Line, Record};
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -42,7 +43,7 @@ pub fn list(folder: &Path) -> Vec<Listed> {
 
 /// The first thing the person wrote, cut (spec 13.4). Reads no further than that.
 fn title(path: &Path) -> Option<String> {
-    let mut lines = BufReader::new(File::open(path).ok()?);
+    let mut lines = BufReader::new(regular::open(path).ok()?.take(log::MAX_BYTES));
     let mut line = String::new();
     loop {
         line.clear();

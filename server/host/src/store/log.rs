@@ -4,16 +4,17 @@
 //! synced at each turn's end against power loss. A torn last line is cut off at the next open
 //! (spec 13.2a). A lock on the file says who writes it.
 
+use crate::regular;
 use nix::fcntl::{Flock, FlockArg};
 use protocol::record::{Line, Record, VERSION};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The most bytes of a log that are read (spec 13.2c).
-const MAX_BYTES: u64 = 128 << 20;
+pub(super) const MAX_BYTES: u64 = 128 << 20;
 
 /// Why a log could not be opened. Each is one sentence for the person.
 #[derive(Debug)]
@@ -95,6 +96,8 @@ impl Log {
             path: path.clone(),
             error,
         };
+        // Before it is opened for writing, which would wait for a pipe's other end.
+        regular::open(&path).map_err(fail)?;
         let file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -182,15 +185,9 @@ pub fn read(path: &Path) -> Result<(Vec<Record>, u64), LogError> {
         path: path.to_path_buf(),
         error,
     };
-    let mut bytes = Vec::new();
-    File::open(path)
+    let bytes = regular::read_capped(path, MAX_BYTES)
         .map_err(fail)?
-        .take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(fail)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(LogError::TooLarge(path.to_path_buf()));
-    }
+        .ok_or_else(|| LogError::TooLarge(path.to_path_buf()))?;
     let mut records = Vec::new();
     let mut whole = 0;
     for (number, line) in bytes.split_inclusive(|it| *it == b'\n').enumerate() {

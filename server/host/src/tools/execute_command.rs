@@ -42,13 +42,7 @@ impl Tool for ExecuteCommand {
         let default = world.limits.command_default_secs as f64;
         let timeout = input.timeout.unwrap_or(default).clamp(0.0, most);
         let line = input.command;
-        let first = line.lines().next().unwrap_or_default();
-        let more = if first.len() == line.len() {
-            ""
-        } else {
-            " ..."
-        };
-        let title = format!("Run {first}{more}");
+        let title = format!("Run {line}");
         let shown = format!("{line}\n{}", folder.real.display());
         Ok(Plan::build(title, ToolKind::Execute)
             .access(Access::Run {
@@ -76,6 +70,9 @@ async fn execute(
         token,
         output,
     } = run;
+    if !world.workspace.still(&folder) {
+        return Ok(Done::Moved);
+    }
     let limits = process::Limits {
         timeout,
         grace: Duration::from_millis(world.limits.kill_grace_ms),

@@ -39,6 +39,9 @@ impl Tool for ReadFile {
 
 async fn read(file: FilePath, range: Option<(i64, i64)>, run: Run) -> Result<Done, String> {
     let limits = &run.world.limits;
+    if !run.world.workspace.still(&file) {
+        return Ok(Done::Moved);
+    }
     if file.real.is_dir() {
         let folder = file.real.clone();
         let listing = tokio::task::spawn_blocking(move || listing(&folder)).await;

@@ -93,8 +93,10 @@ pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: 
     } else {
         Operation::Create
     };
-    let hunks = text::hunks(old.as_deref().unwrap_or_default(), &new);
-    let shown = text::shown_hash(&file.real, operation, &hunks);
+    let before = old.as_deref().unwrap_or_default();
+    let shown = files::compute(before.len() + new.len(), || {
+        text::shown_hash(&file.real, operation, &text::hunks(before, &new))
+    });
     Plan::build(title.clone(), ToolKind::Edit)
         .writes(&file)
         .preview(Preview::Diff {
@@ -115,7 +117,9 @@ async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done,
     };
     let FileChange { file, old, new } = &change;
     let before = old.as_deref().unwrap_or_default();
-    let diff = text::unified(before, new, &file.shown, &file.shown, 3, text::DISPLAY_CAP);
+    let diff = files::compute(before.len() + new.len(), || {
+        text::unified(before, new, &file.shown, &file.shown, 3, text::DISPLAY_CAP)
+    });
     let what = if old.is_some() { "Changed" } else { "Created" };
     let counts = format!("+{} -{}", diff.added, diff.removed);
     let text = match applied {

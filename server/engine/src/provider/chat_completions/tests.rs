@@ -8,6 +8,7 @@ use expect_test::{Expect, expect};
 
 use super::ChatCompletions;
 use crate::provider::{ModelEvent, Provider as _};
+use crate::rounds::rounds;
 
 /// Decodes `pieces` as they come. Texts that follow each other are kept apart: the law is about single events.
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<ModelEvent> {
@@ -558,9 +559,7 @@ fn too_many_calls_or_arguments_name_the_limit() {
 /// Random fragments: however they are cut, the events are the same, ids are unique, the last event is the only last.
 #[test]
 fn any_stream_cut_anywhere_says_the_same() {
-    let seed = 0x5eed_0002;
-    let mut random = fastrand::Rng::with_seed(seed);
-    for round in 0..3_000 {
+    for (round, mut random) in rounds(0x5eed_0002, 3_000) {
         let mut script = String::new();
         for _ in 0..random.usize(..12) {
             let index = ["", "\"index\":0,", "\"index\":1,"][random.usize(..3)];
@@ -591,7 +590,7 @@ fn any_stream_cut_anywhere_says_the_same() {
             pieces.push(piece);
             rest = tail;
         }
-        let context = format!("seed {seed:#x}, round {round}:\n{script}");
+        let context = format!("round {round}:\n{script}");
         assert_eq!(decode(pieces.into_iter()), whole, "{context}");
 
         let is_last = |it: &ModelEvent| matches!(it, ModelEvent::Ended(_) | ModelEvent::Failed(_));

@@ -244,7 +244,14 @@ fn rule(rule: &Rule) -> String {
     match rule {
         Rule::Run { command, cwd } => format!("run {command:?} in {}", cwd.display()),
         Rule::EditProject => "edit the project".to_owned(),
-        Rule::ExternalFolder { folder } => format!("use {}", folder.display()),
+        Rule::ExternalFolder {
+            folder,
+            writes: true,
+        } => format!("use {}", folder.display()),
+        Rule::ExternalFolder {
+            folder,
+            writes: false,
+        } => format!("read {}", folder.display()),
     }
 }
 

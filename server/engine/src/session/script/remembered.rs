@@ -291,17 +291,17 @@ fn a_session_answer_outside_the_project_covers_its_folder_only() {
 
             show call 0 "Read /q/a"
             show call 0 waiting
-            ask-person 0 "Read /q/a" to read /q/a [once, session: use /q, no]
+            ask-person 0 "Read /q/a" to read /q/a [once, session: read /q, no]
 
             show call 1 "Read /q/b"
             show call 1 waiting
-            ask-person 1 "Read /q/b" to read /q/b [once, session: use /q, no]
+            ask-person 1 "Read /q/b" to read /q/b [once, session: read /q, no]
 
             show call 2 "Read /q/sub/c"
             show call 2 waiting
-            ask-person 2 "Read /q/sub/c" to read /q/sub/c [once, session: use /q/sub, no]
+            ask-person 2 "Read /q/sub/c" to read /q/sub/c [once, session: read /q/sub, no]
 
-            append decision 0 session from now on use /q
+            append decision 0 session from now on read /q
             show call 0 running
             run-call 0
             stop-asking 1

@@ -8,6 +8,7 @@ use expect_test::{Expect, expect};
 use ropey::Rope;
 
 use super::{random_lines, random_text, random_variant};
+use crate::rounds::rounds;
 use crate::text::{ChangeSet, Misfit, Side};
 
 const SEED: u64 = 0x5eed_0001;
@@ -66,8 +67,7 @@ fn random_change(random: &mut fastrand::Rng, old: &str) -> ChangeSet {
 
 #[test]
 fn between_makes_the_new_text_and_cuts_no_character_and_no_crlf() {
-    let mut random = fastrand::Rng::with_seed(SEED);
-    for round in 0..10_000 {
+    for (round, mut random) in rounds(SEED, 10_000) {
         let (old, new) = random_pair(&mut random);
         let changes = ChangeSet::between(&old, &new);
         assert_eq!(
@@ -103,8 +103,7 @@ fn between_makes_the_new_text_and_cuts_no_character_and_no_crlf() {
 
 #[test]
 fn a_rope_and_a_string_take_the_same_change() {
-    let mut random = fastrand::Rng::with_seed(SEED);
-    for round in 0..5_000 {
+    for (round, mut random) in rounds(SEED, 5_000) {
         let old = random_text(&mut random, 20);
         let changes = random_change(&mut random, &old);
         let mut rope = Rope::from_str(&old);
@@ -119,8 +118,7 @@ fn a_rope_and_a_string_take_the_same_change() {
 
 #[test]
 fn applying_and_then_the_inverse_changes_nothing() {
-    let mut random = fastrand::Rng::with_seed(SEED);
-    for round in 0..5_000 {
+    for (round, mut random) in rounds(SEED, 5_000) {
         let old = random_text(&mut random, 20);
         let changes = random_change(&mut random, &old);
         let new = changes.apply(&old).unwrap();
@@ -136,8 +134,7 @@ fn applying_and_then_the_inverse_changes_nothing() {
 
 #[test]
 fn composing_is_applying_one_after_the_other_however_grouped() {
-    let mut random = fastrand::Rng::with_seed(SEED);
-    for round in 0..5_000 {
+    for (round, mut random) in rounds(SEED, 5_000) {
         let one = random_text(&mut random, 20);
         let a = random_change(&mut random, &one);
         let two = a.apply(&one).unwrap();
@@ -156,8 +153,7 @@ fn composing_is_applying_one_after_the_other_however_grouped() {
 
 #[test]
 fn two_changes_to_one_text_converge_in_either_order() {
-    let mut random = fastrand::Rng::with_seed(SEED);
-    for round in 0..10_000 {
+    for (round, mut random) in rounds(SEED, 10_000) {
         let base = random_text(&mut random, 20);
         let a = random_change(&mut random, &base);
         let b = random_change(&mut random, &base);

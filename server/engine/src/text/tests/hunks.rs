@@ -5,6 +5,7 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 
 use super::{random_lines, random_variant};
+use crate::rounds::rounds;
 use crate::text::{Operation, hunks, shown_hash, unified};
 
 const SEED: u64 = 0x5eed_0003;
@@ -47,8 +48,7 @@ fn hunks_name_the_lines_and_keep_their_endings() {
 
 #[test]
 fn hunks_make_the_new_text() {
-    let mut random = fastrand::Rng::with_seed(SEED);
-    for round in 0..5_000 {
+    for (round, mut random) in rounds(SEED, 5_000) {
         let old = random_lines(&mut random, 15);
         let new = random_variant(&mut random, &old);
         let mut lines: Vec<String> = crate::text::lines::lines(&old).map(str::to_owned).collect();

@@ -7,6 +7,7 @@ use std::time::Instant;
 use expect_test::{Expect, expect};
 
 use super::{random_lines, random_text};
+use crate::rounds::rounds;
 use crate::text::{LocateError, replace, with_line_endings_of};
 
 const SEED: u64 = 0x5eed_0004;
@@ -266,9 +267,8 @@ fn occurrences(text: &str, target: &str) -> usize {
 /// With `\n` for every ending it is a plain replacement, and the bytes before it stay.
 #[test]
 fn a_replacement_changes_its_place_and_breaks_no_crlf() {
-    let mut random = fastrand::Rng::with_seed(SEED);
     let mut n_replaced = 0;
-    for round in 0..20_000 {
+    for (round, mut random) in rounds(SEED, 20_000) {
         let text = random_lines(&mut random, 8);
         let a = text.floor_char_boundary(random.usize(..=text.len()));
         let b = text

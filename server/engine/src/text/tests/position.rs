@@ -3,6 +3,7 @@
 use ropey::Rope;
 
 use super::random_text;
+use crate::rounds::rounds;
 use crate::text::position::{Encoding, Position, apply_change, offset, position};
 
 const SEED: u64 = 0x5eed_0002;
@@ -64,9 +65,8 @@ fn random_position(random: &mut fastrand::Rng, text: &str) -> Position {
 
 #[test]
 fn random_edits_give_what_a_plain_string_gives() {
-    let mut random = fastrand::Rng::with_seed(SEED);
     let mut n_edits = 0;
-    for round in 0..900 {
+    for (round, mut random) in rounds(SEED, 900) {
         let mut text = random_text(&mut random, 30);
         // Some texts are larger than a leaf of the rope, so that endings fall between two leaves.
         if round % 10 == 0 {
@@ -102,8 +102,7 @@ fn random_edits_give_what_a_plain_string_gives() {
 
 #[test]
 fn a_position_of_a_byte_leads_back_to_it() {
-    let mut random = fastrand::Rng::with_seed(SEED);
-    for round in 0..600 {
+    for (round, mut random) in rounds(SEED, 600) {
         let text = random_text(&mut random, 30);
         let rope = Rope::from_str(&text);
         for encoding in ENCODINGS {
