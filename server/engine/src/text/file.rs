@@ -94,17 +94,6 @@ impl Form {
         }
     }
 
-    /// The text as it can be shown: U+FFFD for what is no text.
-    pub fn shown(self, text: &str) -> Cow<'_, str> {
-        match self {
-            Form::Bytes => text
-                .chars()
-                .map(|it| byte(it).map_or(it, |_| char::REPLACEMENT_CHARACTER))
-                .collect(),
-            Form::Utf8 | Form::Utf8Mark | Form::Utf16Le | Form::Utf16Be => Cow::Borrowed(text),
-        }
-    }
-
     /// Whether an editor that shows `text` has these bytes open in another encoding and nothing else changed:
     /// in Latin-1 or in Windows' form of it, one character a byte.
     pub fn is_latin(bytes: &[u8], text: &str) -> bool {
@@ -115,6 +104,16 @@ impl Form {
             })
         }) && chars.next().is_none()
     }
+}
+
+/// A text of any form as it can be shown: U+FFFD for each byte that is no text.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    // The first byte of all that stand for one; few texts have it at all.
+    if !text.as_bytes().contains(&0xf4) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |it: char| byte(it).map_or(it, |_| char::REPLACEMENT_CHARACTER);
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 /// The new text has U+FFFD, or a character that stands for a byte, where the old one has none.

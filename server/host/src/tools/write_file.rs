@@ -6,7 +6,7 @@ use crate::files;
 use crate::plan::{Done, Plan, Run, World, text_hash};
 use crate::workspace::FilePath;
 use engine::session::Preview;
-use engine::text::{self, Operation};
+use engine::text::{self, Operation, file::shown};
 use protocol::acp::ToolKind;
 use protocol::tool::Place;
 use schemars::JsonSchema;
@@ -30,8 +30,8 @@ impl Tool for WriteFile {
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
         let file = world.workspace.resolve(&input.path)?;
         match written(&file, input.content, &world).await {
-            Ok((None, new)) => Ok(plan_change("Write", file, None, new)),
-            Ok((Some(old), new)) => Ok(plan_change("Update", file, Some(old), new)),
+            Ok((None, new)) => Ok(plan_change("Write", file, None, new, "")),
+            Ok((Some(old), new)) => Ok(plan_change("Update", file, Some(old), new, "")),
             Err(why) => refuse("Write", &file, why),
         }
     }
@@ -69,6 +69,7 @@ async fn written(
             "{shown} has exactly this text already; nothing to do."
         ));
     }
+    files::check(file, &live, &new, world.limits.edit_bytes).await?;
     Ok((Some(live.text), new))
 }
 
@@ -85,8 +86,14 @@ pub(super) fn refuse(verb: &str, file: &FilePath, why: String) -> Result<Plan, S
     }
 }
 
-/// The plan of a change to one file, for every tool that makes one.
-pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: String) -> Plan {
+/// The plan of a change to one file, for every tool that makes one. `note` ends what the model is told of it.
+pub(super) fn plan_change(
+    verb: &str,
+    file: FilePath,
+    old: Option<String>,
+    new: String,
+    note: &'static str,
+) -> Plan {
     let title = format!("{verb} {}", file.shown);
     let operation = if old.is_some() {
         Operation::Modify
@@ -94,21 +101,26 @@ pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: 
         Operation::Create
     };
     let before = old.as_deref().unwrap_or_default();
-    let shown = files::compute(before.len() + new.len(), || {
+    let hash = files::compute(before.len() + new.len(), || {
         text::shown_hash(&file.real, operation, &text::hunks(before, &new))
     });
     Plan::build(title.clone(), ToolKind::Edit)
         .writes(&file)
         .preview(Preview::Diff {
             path: file.real.clone(),
-            old: old.clone(),
-            new: new.clone(),
+            old: old.as_deref().map(|it| shown(it).into_owned()),
+            new: shown(&new).into_owned(),
         })
-        .shown(shown)
-        .then(move |run| run_change(FileChange { file, old, new }, title, run))
+        .shown(hash)
+        .then(move |run| run_change(FileChange { file, old, new }, title, note, run))
 }
 
-async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done, String> {
+async fn run_change(
+    change: FileChange,
+    title: String,
+    note: &str,
+    run: Run,
+) -> Result<Done, String> {
     let label = format!("Undine: {title}");
     let applied = tokio::select! {
         biased;
@@ -118,11 +130,19 @@ async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done,
     let FileChange { file, old, new } = &change;
     let before = old.as_deref().unwrap_or_default();
     let diff = files::compute(before.len() + new.len(), || {
-        text::unified(before, new, &file.shown, &file.shown, 3, text::DISPLAY_CAP)
+        let (before, new) = (shown(before), shown(new));
+        text::unified(
+            &before,
+            &new,
+            &file.shown,
+            &file.shown,
+            3,
+            text::DISPLAY_CAP,
+        )
     });
     let what = if old.is_some() { "Changed" } else { "Created" };
     let counts = format!("+{} -{}", diff.added, diff.removed);
-    let text = match applied {
+    let mut text = match applied {
         Applied::Moved => return Ok(Done::Moved),
         Applied::Saved => format!("{what} {} ({counts} lines).", file.shown),
         Applied::Unsaved => format!(
@@ -130,6 +150,7 @@ async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done,
             file.shown
         ),
     };
+    text.push_str(note);
     let shown = Some(diff.text).filter(|it| !it.is_empty());
     Ok(Done::Success {
         text,
