@@ -4,6 +4,8 @@
 //! tool: one file, one line in `tools!`.
 
 mod ask_user_question;
+mod create_directory;
+mod delete_file;
 mod edit_file;
 mod execute_command;
 mod read_file;
@@ -47,6 +49,8 @@ tools! {
     read_file::ReadFile,
     write_file::WriteFile,
     edit_file::EditFile,
+    delete_file::DeleteFile,
+    create_directory::CreateDirectory,
     execute_command::ExecuteCommand,
     ask_user_question::AskUserQuestion,
 }

@@ -53,7 +53,7 @@ async fn written(
     match world.seen.get(&file.real) {
         None => {
             return Err(format!(
-                "{shown} exists and was not read yet; read it first."
+                "{shown} exists and was not read yet; read it first, whole, or change it with edit_file."
             ));
         }
         Some(hash) if *hash != text_hash(&live.text) => {
