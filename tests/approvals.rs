@@ -254,3 +254,20 @@ fn each_for_this_session_says_what_it_allows() {
     "#]]
     .assert_eq(&(labels.join("\n") + "\n"));
 }
+
+/// The diff of a file that is one line was two lines, each as long as the file.
+#[test]
+fn a_change_in_a_line_of_a_megabyte_is_shown_in_part_and_says_so() {
+    let stage = Stage::new("");
+    stage
+        .workspace
+        .write("long.txt", format!("{}end", "x".repeat(1_000_000)));
+    let (_, prompt) = stage.call("edit_file", edit("long.txt", "end", "END"));
+    let question = stage.editor.question();
+    let shown = serde_json::to_string(&question.params.tool_call).unwrap();
+    assert!(shown.len() < 300_000, "{} bytes", shown.len());
+    assert!(shown.contains("[the diff goes on]") && shown.contains("+1 -1 lines"));
+    stage.editor.choose(&question, "once");
+    stage.result(&prompt);
+    assert!(stage.workspace.read("long.txt").ends_with("xEND"));
+}

@@ -203,3 +203,18 @@ fn a_provider_without_encryption_is_refused_unless_it_is_on_this_machine() {
     let error = editor.end(&prompt).end.unwrap_err();
     assert!(error.message.contains("https"), "{error:?}");
 }
+
+#[test]
+fn a_file_full_of_problems_is_told_of_in_few_words() {
+    let many: String = (0..5_000).map(|it| format!("x{it} = 1\n")).collect();
+    let files = format!("{GIT}//- /.undine/config.toml\n{many}");
+    let stage = Stage::new(&files);
+    let (_, prompt) = stage.call("read_file", json!({"path": ".git/HEAD"}));
+    stage.result(&prompt);
+    stage
+        .editor
+        .take("the word on the rest", tells("4990 more such problems"));
+    let options = tells("unknown option");
+    assert_eq!(stage.editor.count(&options), 10);
+    stage.editor.forget(&options);
+}

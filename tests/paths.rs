@@ -91,7 +91,8 @@ fn a_link_made_while_a_question_is_open_is_asked_about_again() {
 fn a_remembered_read_outside_the_project_allows_no_write_there() {
     let stage = linked("");
     fs::write(stage.workspace.outside("out/a"), "alpha\n").unwrap();
-    let (_, prompt) = stage.call("read_file", json!({"path": "../out/a"}));
+    fs::write(stage.workspace.outside("out/before"), "before\n").unwrap();
+    let (_, prompt) = stage.call("read_file", json!({"path": "../out/before"}));
     stage.editor.choose(&stage.editor.question(), "session");
     let mut asked = stage.model.next();
     asked.call("read_file", json!({"path": "../out/a"}));
@@ -159,4 +160,18 @@ fn a_projects_settings_and_sessions_that_are_no_files_are_passed_over() {
             "{told}"
         );
     }
+}
+
+/// A repository could have its links filled with session logs, and a `.gitignore` for all beside them.
+#[test]
+fn sessions_are_not_kept_behind_a_link_of_the_project() {
+    let stage = linked("");
+    fs::create_dir(stage.workspace.path(".undine")).unwrap();
+    let own = stage.workspace.path(".undine/conversations");
+    symlink("../../out", own).unwrap();
+    let (_, prompt) = stage.call("read_file", json!({"path": "a.txt"}));
+    stage.result(&prompt);
+    let there = fs::read_dir(stage.workspace.outside("out")).unwrap();
+    assert_eq!(there.count(), 0);
+    assert_eq!(stage.editor.sessions().len(), 1);
 }

@@ -265,3 +265,57 @@ fn a_log_of_a_newer_build_is_refused_and_left_alone() {
         line
     );
 }
+
+/// A repository could bring a session in `full_access`, and one that had commands allowed in it.
+#[test]
+fn a_session_that_came_with_the_project_allows_nothing() {
+    let stage = Stage::new(FILES);
+    let id = "20300101_000000_000";
+    let root = stage.workspace.root();
+    let lines = [
+        json!({"type": "started", "session": id, "cwd": root, "mode": "full_access", "model": "scripted-1"}),
+        json!({"type": "user", "turn": 0, "text": "hello"}),
+        json!({"type": "decision", "call": 0, "option": "session", "rule": {"type": "run", "command": "touch ran", "cwd": root}}),
+        json!({"type": "ended", "turn": 0, "reason": {"reason": "done"}}),
+    ];
+    let log: String = lines
+        .into_iter()
+        .enumerate()
+        .map(|(seq, mut line)| {
+            line["v"] = json!(1);
+            line["seq"] = json!(seq);
+            line["time"] = json!(0);
+            format!("{line}\n")
+        })
+        .collect();
+    stage
+        .workspace
+        .write(&format!(".undine/conversations/{id}.jsonl"), log);
+    let session = SessionId::from(id.to_owned());
+    stage.editor.load(&session).unwrap();
+    stage.editor.take("the word on the session", |it| {
+        it["method"] == "window/showMessage"
+            && it["params"]["message"].as_str().unwrap().contains(id)
+    });
+    let prompt = stage.editor.prompt(&session, "go on");
+    let mut asked = stage.model.next();
+    asked.call("execute_command", json!({"command": "touch ran"}));
+    asked.end();
+    stage.editor.choose(&stage.editor.question(), "no");
+    stage.result(&prompt);
+    assert!(!stage.workspace.exists("ran"));
+}
+
+/// The part that had been said already was missing.
+#[test]
+fn a_session_that_is_loaded_while_it_streams_is_shown_whole() {
+    let stage = Stage::new(FILES);
+    let (session, prompt, mut asked) = stage.ask("go");
+    asked.think("hm").say("Hello, wor");
+    stage.editor.wait_for_text("Hello, wor");
+    let updates = stage.editor.load(&session).unwrap();
+    assert_eq!(shown(&updates).last().unwrap(), "agent: Hello, wor");
+    asked.say("ld");
+    asked.end();
+    assert_eq!(stage.editor.end(&prompt).text(), "ld");
+}

@@ -5,7 +5,7 @@ use crate::support::editor::Setup;
 use crate::support::stage::Stage;
 use serde_json::json;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 #[test]
 fn a_closed_file_is_written_and_keeps_its_mode_and_line_endings() {
@@ -96,17 +96,6 @@ fn write_file_over_a_file_that_changed_since_it_was_read_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_no_utf_8_is_left_alone() {
-    let stage = Stage::with(Setup::agent(), "", AUTO);
-    let bytes = b"caf\xe9 = two\n";
-    stage.workspace.write("latin.txt", bytes);
-    let (_, prompt) = stage.call("edit_file", edit("latin.txt", "two", "2"));
-    let result = stage.result(&prompt);
-    assert!(result.contains("UTF-8"), "{result}");
-    assert_eq!(fs::read(stage.workspace.path("latin.txt")).unwrap(), bytes);
-}
-
-#[test]
 fn a_file_that_is_locked_against_writing_is_left_alone() {
     let stage = Stage::with(Setup::agent(), FILES, AUTO);
     let path = stage.workspace.path("a.txt");
@@ -121,4 +110,30 @@ fn a_file_that_is_locked_against_writing_is_left_alone() {
         name.to_string_lossy().starts_with(".undine-")
     });
     assert_eq!(hidden.count(), 0);
+}
+
+/// Renaming over it parted them.
+#[test]
+fn a_file_with_two_names_keeps_both() {
+    let stage = Stage::with(Setup::agent(), FILES, AUTO);
+    let path = |it: &str| stage.workspace.path(it);
+    fs::hard_link(path("a.txt"), path("b.txt")).unwrap();
+    let (_, prompt) = edit_two(&stage);
+    stage.result(&prompt);
+    for name in ["a.txt", "b.txt"] {
+        assert_eq!(stage.workspace.read(name), "one\n2\nthree\n");
+    }
+    assert_eq!(fs::metadata(path("a.txt")).unwrap().nlink(), 2);
+}
+
+#[test]
+fn another_name_of_the_settings_is_not_written() {
+    let stage = Stage::with(Setup::agent(), FILES, AUTO);
+    let settings = stage.workspace.outside("config/config.toml");
+    let before = fs::read_to_string(&settings).unwrap();
+    fs::hard_link(&settings, stage.workspace.path("b.toml")).unwrap();
+    let (_, prompt) = stage.call("edit_file", edit("b.toml", "auto", "full_access"));
+    let result = stage.result(&prompt);
+    assert!(result.contains("settings or history"), "{result}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), before);
 }

@@ -216,3 +216,76 @@ fn a_model_that_says_nothing_for_too_long_is_given_up() {
     assert!(!turn.end.unwrap_err().message.is_empty());
     asked.wait_until_hung_up();
 }
+
+/// A model behind a key of its own, and an editor whose environment is this.
+fn keyed(environment: Vec<(&'static str, String)>) -> (Model, Workspace, Editor) {
+    let (model, workspace) = (Model::start(), Workspace::new(""));
+    workspace.configure(&format!(
+        "{}\napi_key_env = \"SCRIPTED_KEY\"\n",
+        config_for(&model.url()).trim_end()
+    ));
+    let setup = Setup {
+        environment,
+        ..Setup::agent()
+    };
+    let editor = Editor::start(&setup, &workspace);
+    (model, workspace, editor)
+}
+
+/// It looked like no known provider's key, so it was quoted, and written into the session's log.
+#[test]
+fn a_key_that_the_server_says_back_is_not_passed_on() {
+    let key = ("SCRIPTED_KEY", "plain-office-key".to_owned());
+    let (model, workspace, editor) = keyed(vec![key]);
+    let session = editor.new_session();
+    for in_stream in [false, true] {
+        let prompt = editor.prompt(&session, "hello");
+        let asked = model.next();
+        match in_stream {
+            true => asked.fail_in_stream("no plain-office-key here"),
+            false => asked.fail(401, "no plain-office-key here"),
+        }
+        let error = editor.end(&prompt).end.unwrap_err();
+        assert!(error.message.contains("no *** here"), "{}", error.message);
+    }
+    let log = std::fs::read_to_string(&workspace.logs()[0]).unwrap();
+    assert!(!log.contains("office-key"), "{log}");
+}
+
+/// A model on this machine was looked for on the proxy's.
+#[test]
+fn a_model_on_this_machine_is_not_reached_through_a_proxy() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap();
+    let proxy = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    let (model, _workspace, editor) = keyed(vec![
+        ("SCRIPTED_KEY", "plain-office-key".to_owned()),
+        ("HTTP_PROXY", proxy.clone()),
+        ("http_proxy", proxy),
+    ]);
+    let session = editor.new_session();
+    let prompt = editor.prompt(&session, "hello");
+    let mut asked = model.next();
+    asked.say("here");
+    asked.end();
+    assert_eq!(editor.end(&prompt).end, Ok(StopReason::EndTurn));
+}
+
+#[test]
+fn an_answer_that_is_no_stream_is_named() {
+    let stage = Stage::new("");
+    let answers = [
+        ("content-type: text/html; charset=utf-8", "a web page"),
+        (
+            "content-type: text/event-stream\r\ncontent-encoding: gzip",
+            "compressed data",
+        ),
+    ];
+    for (headers, what) in answers {
+        let (_, prompt, asked) = stage.ask("go");
+        let head = format!("HTTP/1.1 200 OK\r\n{headers}\r\nconnection: close\r\n\r\n<html>");
+        asked.raw(head.as_bytes());
+        let error = stage.editor.end(&prompt).end.unwrap_err();
+        assert!(error.message.contains(what), "{}", error.message);
+    }
+}

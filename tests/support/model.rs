@@ -314,6 +314,11 @@ impl Asked {
         self.event(&chunk.to_string())
     }
 
+    /// These bytes and nothing after them.
+    pub fn raw(mut self, bytes: &[u8]) {
+        self.write(bytes);
+    }
+
     /// One server-sent event, in an HTTP chunk of its own.
     pub fn event(&mut self, data: &str) -> &mut Self {
         self.begin();

@@ -9,13 +9,14 @@ use crate::event::Gone;
 use crate::files::{self, Source};
 use crate::plan::World;
 use crate::regular;
-use crate::workspace::FilePath;
+use crate::workspace::{FilePath, Workspace};
 use engine::text::{ChangeSet, Encoding, FileText, Form, position};
 use protocol::config::Save;
 use protocol::lsp;
 use ropey::Rope;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 use tempfile::NamedTempFile;
@@ -126,7 +127,7 @@ async fn in_editor(
                     .unwrap_or_default()
             ),
             Err(why) => format!(
-                "The editor did not apply the edit to {shown} ({why}); nothing was changed."
+                "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Read the file before you go on."
             ),
         }),
         // The person typed meanwhile.
@@ -233,8 +234,9 @@ async fn on_disk(
         return Ok(Applied::Moved);
     }
     let (change, limit) = (change.clone(), world.limits.edit_bytes);
+    let workspace = world.workspace.clone();
     let placed = tokio::task::spawn_blocking(move || {
-        let placed = place(&change, form, beside, limit);
+        let placed = place(&change, form, beside, limit, &workspace);
         drop(turn);
         placed
     });
@@ -287,12 +289,27 @@ fn place(
     form: Form,
     beside: NamedTempFile,
     limit: u64,
+    workspace: &Workspace,
 ) -> Result<Applied, String> {
     let path = &change.file.real;
+    let fail = |error: io::Error| unwritten(change, &error);
     match (regular::read_capped(path, limit), &change.old) {
         (Ok(Some(bytes)), Some(old)) if bytes == form.encode(old) => {}
         (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
         (Ok(_), _) | (Err(_), None | Some(_)) => return Ok(Applied::Moved),
+    }
+    if change.old.is_some() {
+        let (old, new) = (fs::metadata(path), beside.as_file().metadata());
+        let (old, new) = (old.map_err(fail)?, new.map_err(fail)?);
+        if old.nlink() > 1 && workspace.protects_file(&old) {
+            return Err(format!(
+                "{} is another name of a file of Undine's own settings or history, which tools never write.",
+                change.file.shown
+            ));
+        }
+        if old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+            return in_place(change, form, &beside).map_err(fail);
+        }
     }
     let placed = match change.old {
         Some(_) => beside.persist(path).map(drop),
@@ -302,8 +319,32 @@ fn place(
     match placed {
         Ok(()) => Ok(Applied::Saved),
         Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(Applied::Moved),
-        Err(it) => Err(unwritten(change, &it.error)),
+        Err(it) => Err(fail(it.error)),
     }
+}
+
+/// Writes into the file itself: renaming would part it from its other names, or from its owner. The whole
+/// new text lies beside it until that is done; where that was cut off, it still does.
+fn in_place(change: &FileChange, form: Form, beside: &NamedTempFile) -> io::Result<Applied> {
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(&change.file.real)?;
+    let new = form.encode(&change.new);
+    let written = file
+        .write_all(&new)
+        .and_then(|()| file.set_len(new.len() as u64))
+        .and_then(|()| file.sync_all());
+    if let Err(error) = written {
+        // The disk is full, most likely. What was there has its room still.
+        let old = form.encode(change.old.as_deref().unwrap_or_default());
+        file.rewind()?;
+        file.write_all(&old)?;
+        file.set_len(old.len() as u64)?;
+        return Err(error);
+    }
+    tracing::debug!(beside = %beside.path().display(), "written in place");
+    Ok(Applied::Saved)
 }
 
 /// The process's umask, which Linux tells without changing it.

@@ -181,7 +181,7 @@ fn put(table: &mut Map<String, Value>, key: &str, value: Value) {
 fn serve(flags: Layer) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One, because tasks only wait: a second is woken by every word of a model, looks for work, finds
-        // none and sleeps again, which is a third of the CPU that a word costs. What computes or blocks
+        // none and sleeps again, which doubles the switches of threads that a word costs. What computes or blocks
         // goes through `spawn_blocking` or `files::compute`.
         .worker_threads(1)
         .enable_all()

@@ -3,15 +3,14 @@
 use crate::event::SessionKey;
 use engine::provider::Usage;
 use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
-use engine::text::visible;
+use engine::text::{visible, visible_line};
 use protocol::acp::{self, SessionUpdate};
 use protocol::session::{CallId, Mode};
 use protocol::tool::Outcome;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
 
-/// The most bytes of a file in a diff that is shown whole; beyond, only its hunks are (protocol.md).
-const MAX_DIFF_BYTES: usize = 256 << 10;
+/// The most characters of a tool's name that are shown: a model may call what does not exist.
+const MAX_TOOL_NAME: usize = 100;
 
 /// A notification's params, or `None` for what has no place in ACP.
 pub fn notification(session: &SessionKey, update: Update) -> Option<acp::SessionNotification> {
@@ -39,7 +38,7 @@ fn session_update(update: Update) -> Option<SessionUpdate> {
             tool,
             arguments,
         } => SessionUpdate::ToolCall(
-            acp::ToolCall::new(call_id(call), tool.clone())
+            acp::ToolCall::new(call_id(call), visible_line(&tool, MAX_TOOL_NAME))
                 .kind(kind_of(&tool))
                 .status(acp::ToolCallStatus::Pending)
                 .raw_input(Some(arguments))
@@ -81,7 +80,7 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
     let locations: Vec<acp::ToolCallLocation> = content
         .iter()
         .filter_map(|it| match it {
-            CallContent::Preview(Preview::Diff { path, .. }) => {
+            CallContent::Preview(Preview::Diff { path, .. } | Preview::Hunks { path, .. }) => {
                 Some(acp::ToolCallLocation::new(path.clone()))
             }
             CallContent::Preview(Preview::Command { .. }) | CallContent::Text(_) => None,
@@ -110,37 +109,16 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
 
 fn shown(content: CallContent) -> acp::ToolCallContent {
     match content {
-        CallContent::Preview(Preview::Diff { path, old, new }) => diff(path, old, new),
+        CallContent::Preview(Preview::Diff { path, old, new }) => {
+            acp::ToolCallContent::Diff(acp::Diff::new(path, new).old_text(old))
+        }
+        CallContent::Preview(Preview::Hunks { text: it, .. }) => text(it),
         CallContent::Preview(Preview::Command { line, cwd }) => {
             let (line, cwd) = (visible(&line), cwd.display().to_string());
             text(format!("{line}\n(in {})", visible(&cwd)))
         }
         CallContent::Text(it) => text(it),
     }
-}
-
-fn diff(path: PathBuf, old: Option<String>, new: String) -> acp::ToolCallContent {
-    if new.len().max(old.as_ref().map_or(0, String::len)) <= MAX_DIFF_BYTES {
-        return acp::ToolCallContent::Diff(acp::Diff::new(path, new).old_text(old));
-    }
-    let name = path.display().to_string();
-    let unified = engine::text::unified(
-        &old.unwrap_or_default(),
-        &new,
-        &name,
-        &name,
-        3,
-        engine::text::DISPLAY_CAP,
-    );
-    let more = if unified.truncated {
-        "\n[the diff goes on]"
-    } else {
-        ""
-    };
-    text(format!(
-        "{}{more}\n+{} -{} lines",
-        unified.text, unified.added, unified.removed
-    ))
 }
 
 fn text(text: String) -> acp::ToolCallContent {

@@ -38,31 +38,53 @@ impl Folders {
     }
 
     /// Where a project's sessions lie: in the project, or in the data folder where that cannot be
-    /// written.
+    /// written. `root` is resolved.
     pub fn conversations(&self, root: &Path) -> PathBuf {
         let own = root.join(".undine").join("conversations");
-        match prepare(&own) {
+        match usable(&own) {
             Ok(()) => own,
-            Err(_) => {
-                use sha2::{Digest, Sha256};
-                let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
-                let name: String = hash.iter().take(8).map(|it| format!("{it:02x}")).collect();
-                self.data.join("sessions").join(name)
-            }
+            Err(_) => self.data.join("sessions").join(hash(root)),
         }
     }
 }
 
-/// Makes a project's folder for sessions, kept out of commits.
-fn prepare(folder: &Path) -> io::Result<()> {
-    let existed = folder.exists();
-    if !existed && let Some(parent) = folder.parent() {
-        // Nothing is made here before there is something to keep.
-        let above = parent.parent().unwrap_or(parent);
-        let meta = fs::metadata(if parent.exists() { parent } else { above })?;
-        if meta.permissions().readonly() {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
+impl Folders {
+    /// What says that a log was made by this person's Undine, and did not come with the project: a file
+    /// outside of it, named after the log.
+    pub fn voucher(&self, log: &Path) -> PathBuf {
+        self.data.join("known").join(hash(log))
     }
-    Ok(())
+
+    /// Whether a log counts as our own. Only then are its mode and its remembered answers what the person
+    /// chose.
+    pub fn vouches(&self, log: &Path) -> bool {
+        log.starts_with(&self.data) || self.voucher(log).is_file()
+    }
+}
+
+fn hash(path: &Path) -> String {
+    use sha2::{Digest, Sha256};
+    let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
+    hash.iter().take(8).map(|it| format!("{it:02x}")).collect()
+}
+
+/// Whether a project's folder for sessions can be used. Nothing is made before there is something to keep.
+fn usable(folder: &Path) -> io::Result<()> {
+    // The folder itself, or the nearest above it that exists.
+    let nearest = folder
+        .ancestors()
+        .find(|it| it.symlink_metadata().is_ok())
+        .unwrap_or(folder);
+    // A link comes with the project and can lead anywhere, to where files of ours would do harm.
+    if nearest.canonicalize()? != nearest {
+        return Err(io::Error::other("it is a link"));
+    }
+    let meta = fs::metadata(nearest)?;
+    if !meta.is_dir() || meta.permissions().readonly() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    Ok(nix::unistd::access(
+        nearest,
+        nix::unistd::AccessFlags::W_OK,
+    )?)
 }

@@ -5,6 +5,8 @@
 
 use protocol::lsp;
 use protocol::tool::Place;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use url::Url;
 
@@ -111,11 +113,31 @@ impl Workspace {
             .any(|it| real.starts_with(it) || nearest(it).is_some_and(|it| real.starts_with(it)))
     }
 
+    /// Whether a file is one of Undine's own under another name: a hard link has no way back to its first.
+    pub fn protects_file(&self, file: &Metadata) -> bool {
+        self.protected.iter().any(|it| holds(it, file))
+    }
+
     /// Whether a file that was resolved earlier is still itself. A symlink may have been put on its way
     /// since, and then what was judged and shown is not what would be touched.
     pub fn still(&self, file: &FilePath) -> bool {
         nearest(&file.real).is_some_and(|it| it == file.real && self.classify(it) == *file)
     }
+}
+
+/// Whether this is the file, or a folder with the file somewhere in it.
+fn holds(path: &Path, file: &Metadata) -> bool {
+    let Ok(meta) = path.metadata() else {
+        return false;
+    };
+    if (meta.dev(), meta.ino()) == (file.dev(), file.ino()) {
+        return true;
+    }
+    // Not through links, which could lead in a circle; what they lead to has been resolved by then.
+    let is_link = path.symlink_metadata().is_ok_and(|it| it.is_symlink());
+    let inner = (meta.is_dir() && !is_link).then(|| fs::read_dir(path));
+    let inner = inner.into_iter().flatten().flatten().flatten();
+    inner.into_iter().any(|it| holds(&it.path(), file))
 }
 
 fn home() -> Option<PathBuf> {

@@ -86,6 +86,30 @@ pub enum Record {
     Ended { turn: TurnId, reason: EndReason },
 }
 
+impl Record {
+    /// The fact without what it would allow from now on, for a log that others may have written.
+    pub fn without_answers(self) -> Self {
+        match self {
+            Self::Decision {
+                call, option, note, ..
+            } => Self::Decision {
+                call,
+                option,
+                note,
+                rule: None,
+            },
+            Self::Started { .. }
+            | Self::User { .. }
+            | Self::Assistant { .. }
+            | Self::Call { .. }
+            | Self::Result { .. }
+            | Self::Mode { .. }
+            | Self::Model { .. }
+            | Self::Ended { .. } => self,
+        }
+    }
+}
+
 /// Why a turn ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]

@@ -33,6 +33,12 @@ pub enum Preview {
         old: Option<String>,
         new: String,
     },
+    /// A file that is too large to be shown whole: the changed places as text, perhaps not all of them; the
+    /// text says so then.
+    Hunks {
+        path: PathBuf,
+        text: String,
+    },
     Command {
         line: String,
         cwd: PathBuf,

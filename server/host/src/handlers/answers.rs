@@ -210,6 +210,9 @@ fn permission_request(
     .meta(show::meta(json!({"requestId": id})))
 }
 
+/// The most lines of a change in a message box.
+const MAX_LINES: usize = 40;
+
 /// A question as plain text, for a message box.
 fn message(question: &Question) -> String {
     let mut text = format!("Undine: {}?", question.title);
@@ -217,6 +220,14 @@ fn message(question: &Question) -> String {
         match preview {
             Preview::Command { line, cwd } => {
                 text.push_str(&format!("\n{line}\nin {}", cwd.display()))
+            }
+            Preview::Hunks { text: hunks, .. } => {
+                let mut lines = hunks.lines();
+                let first: Vec<&str> = lines.by_ref().take(MAX_LINES).collect();
+                text.push_str(&format!("\n{}", first.join("\n")));
+                if lines.next().is_some() {
+                    text.push_str("\n...");
+                }
             }
             Preview::Diff { path, old, new } => {
                 let name = path.display().to_string();
@@ -226,7 +237,7 @@ fn message(question: &Question) -> String {
                     &name,
                     &name,
                     1,
-                    40,
+                    MAX_LINES,
                 );
                 text.push_str(&format!("\n{}", diff.text.trim_end()));
                 if diff.truncated {

@@ -17,6 +17,7 @@ use engine::context::instructions;
 use engine::session::{Input, Session, Settings, Update, replay};
 use protocol::acp;
 use protocol::config::Config;
+use protocol::record::Record;
 use protocol::session::Mode;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +43,9 @@ impl Host {
         let folder = self.folders.conversations(workspace.root());
         let id = store::new_id(&folder, |id| self.sessions.contains_key(id));
         let key: SessionKey = id.as_str().into();
-        let log = Log::new(folder.join(format!("{id}.jsonl")));
+        let path = folder.join(format!("{id}.jsonl"));
+        let voucher = self.folders.voucher(&path);
+        let log = Log::new(path, Some(voucher));
         let settings = settings(&resolved.config, &workspace);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
@@ -105,11 +108,26 @@ impl Host {
         let records = if let Some(open) = self.sessions.get(&key) {
             store::read(open.log.path()).map_err(failed)?.0
         } else {
+            let is_ours = self.folders.vouches(&path);
             let (log, records) = Log::open(path).map_err(failed)?;
+            let records = match is_ours {
+                true => records,
+                false => records.into_iter().map(Record::without_answers).collect(),
+            };
             let settings = settings(&resolved.config, &workspace);
             let (session, repairs) = Session::resume(&records, settings);
+            let configured = resolved.config.safety.mode;
+            let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved);
             self.perform(&key, repairs);
+            if !is_ours {
+                self.warn_once(format!(
+                    "The session {key} was not written by this Undine, so what was allowed in it does not count."
+                ));
+                if mode > configured {
+                    self.step(&key, Input::SetMode(configured));
+                }
+            }
             let path = self.sessions[&key].log.path();
             store::read(path).map_err(failed)?.0
         };

@@ -77,16 +77,22 @@ pub struct Log {
     /// Records before the first prompt.
     held: Vec<Record>,
     seq: u64,
+    /// Bytes of whole lines. A write that failed may have left a part of one behind them.
+    whole: u64,
+    /// Made when the log is, so that it is known for one of ours (`Folders::vouches`).
+    voucher: Option<PathBuf>,
 }
 
 impl Log {
     /// A new log; nothing is on disk yet.
-    pub fn new(path: PathBuf) -> Self {
+    pub fn new(path: PathBuf, voucher: Option<PathBuf>) -> Self {
         Self {
             path,
             file: None,
             held: Vec::new(),
             seq: 0,
+            whole: 0,
+            voucher,
         }
     }
 
@@ -114,6 +120,8 @@ impl Log {
                 file: Some(file),
                 held: Vec::new(),
                 seq,
+                whole,
+                voucher: None,
             },
             records,
         ))
@@ -144,11 +152,18 @@ impl Log {
         }
         if self.file.is_none() {
             self.file = Some(create(&self.path)?);
+            if let Some(voucher) = &self.voucher {
+                vouch(voucher)?;
+            }
         }
         if let Some(file) = &mut self.file {
-            // One write for one fact: a torn line can only be the last.
+            // What a full disk left of the last write is taken away, so that a torn line can only be the last.
+            if file.metadata()?.len() > self.whole {
+                file.set_len(self.whole)?;
+            }
             file.write_all(&bytes)?;
         }
+        self.whole += bytes.len() as u64;
         self.held.clear();
         self.seq = seq;
         Ok(())
@@ -177,6 +192,16 @@ fn create(path: &Path) -> io::Result<Flock<File>> {
         .mode(0o600)
         .open(path)?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
+}
+
+fn vouch(voucher: &Path) -> io::Result<()> {
+    if let Some(folder) = voucher.parent() {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+    }
+    File::create(voucher).map(drop)
 }
 
 /// Reads a log's records, and how many of its bytes are whole lines.
@@ -258,7 +283,7 @@ mod tests {
     fn what_is_appended_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c/x.jsonl");
-        let mut log = Log::new(path.clone());
+        let mut log = Log::new(path.clone(), None);
         log.append(started()).unwrap();
         assert!(!path.exists(), "an empty session is not kept");
         log.append(user("one\ntwo")).unwrap();
@@ -276,11 +301,29 @@ mod tests {
         );
     }
 
+    /// The next line was written behind the torn one, and the session could never be loaded again.
+    #[test]
+    fn what_a_failed_write_left_does_not_spoil_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl");
+        let mut log = Log::new(path.clone(), None);
+        log.append(started()).unwrap();
+        log.append(user("a")).unwrap();
+        let torn = b"{\"v\":1,\"se";
+        log.file.as_mut().unwrap().write_all(torn).unwrap();
+        log.append(user("b")).unwrap();
+        assert_eq!(read(&path).unwrap().0, [started(), user("a"), user("b")]);
+        drop(log);
+        let (mut log, _) = Log::open(path.clone()).unwrap();
+        log.append(user("c")).unwrap();
+        assert_eq!(read(&path).unwrap().0.len(), 4);
+    }
+
     #[test]
     fn a_log_cut_at_any_byte_still_opens_and_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.jsonl");
-        let mut log = Log::new(path.clone());
+        let mut log = Log::new(path.clone(), None);
         for record in [started(), user("ä"), user("b")] {
             log.append(record).unwrap();
         }

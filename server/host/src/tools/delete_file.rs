@@ -4,8 +4,7 @@ use super::{Tool, write_file};
 use crate::files::{self, Live, Source};
 use crate::plan::{Done, Plan, Run, World};
 use crate::workspace::FilePath;
-use engine::session::Preview;
-use engine::text::{self, Operation, file::shown};
+use engine::text::{self, Operation};
 use protocol::acp::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,11 +64,7 @@ fn plan(file: FilePath, old: String) -> Plan {
     });
     Plan::build(format!("Delete {}", file.shown), ToolKind::Delete)
         .writes(&file)
-        .preview(Preview::Diff {
-            path: file.real.clone(),
-            old: Some(shown(&old).into_owned()),
-            new: String::new(),
-        })
+        .preview(write_file::preview(&file, Some(&old), ""))
         .shown(hash)
         .then(async move |run: Run| {
             tokio::select! {

@@ -11,6 +11,7 @@ use protocol::acp::ToolKind;
 use protocol::tool::Place;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::borrow::Cow;
 
 pub struct WriteFile;
 
@@ -63,7 +64,9 @@ async fn written(
         }
         Some(_) => {}
     }
-    let new = text::with_line_endings_of(&live.text, &content);
+    let new = files::compute(live.text.len() + content.len(), || {
+        text::with_line_endings_of(&live.text, &content)
+    });
     if new == live.text {
         return Err(format!(
             "{shown} has exactly this text already; nothing to do."
@@ -106,13 +109,42 @@ pub(super) fn plan_change(
     });
     Plan::build(title.clone(), ToolKind::Edit)
         .writes(&file)
-        .preview(Preview::Diff {
-            path: file.real.clone(),
-            old: old.as_deref().map(|it| shown(it).into_owned()),
-            new: shown(&new).into_owned(),
-        })
+        .preview(preview(&file, old.as_deref(), &new))
         .shown(hash)
         .then(move |run| run_change(FileChange { file, old, new }, title, note, run))
+}
+
+/// The most bytes of a file in a diff that is shown whole, and of one that is not (protocol.md).
+const MAX_DIFF_BYTES: usize = 256 << 10;
+
+/// Made here and not when it is shown: a large text is not compared in the loop.
+pub(super) fn preview(file: &FilePath, old: Option<&str>, new: &str) -> Preview {
+    let path = file.real.clone();
+    let (old, new) = (old.map(shown), shown(new));
+    if new.len().max(old.as_ref().map_or(0, |it| it.len())) <= MAX_DIFF_BYTES {
+        let (old, new) = (old.map(Cow::into_owned), new.into_owned());
+        return Preview::Diff { path, old, new };
+    }
+    let name = path.display().to_string();
+    let before = old.as_deref().unwrap_or_default();
+    let diff = files::compute(before.len() + new.len(), || {
+        text::unified(before, &new, &name, &name, 3, text::DISPLAY_CAP)
+    });
+    let counts = format!("+{} -{} lines", diff.added, diff.removed);
+    let text = format!("{}\n{counts}", shortened(diff));
+    Preview::Hunks { path, text }
+}
+
+/// A diff's text, bounded in bytes too: a line can be as long as its file.
+fn shortened(diff: text::Unified) -> String {
+    let mut text = diff.text;
+    let end = text.floor_char_boundary(MAX_DIFF_BYTES);
+    let is_cut = diff.truncated || end < text.len();
+    text.truncate(end);
+    if is_cut {
+        text.push_str("\n[the diff goes on]");
+    }
+    text
 }
 
 async fn run_change(
@@ -151,7 +183,7 @@ async fn run_change(
         ),
     };
     text.push_str(note);
-    let shown = Some(diff.text).filter(|it| !it.is_empty());
+    let shown = Some(shortened(diff)).filter(|it| !it.is_empty());
     Ok(Done::Success {
         text,
         shown,

@@ -157,6 +157,7 @@ fn changed(change: &CallChange) -> String {
 fn preview(preview: &Preview) -> String {
     match preview {
         Preview::Diff { path, new, .. } => format!("diff {} {new:?}", path.display()),
+        Preview::Hunks { path, text } => format!("hunks {} {text:?}", path.display()),
         Preview::Command { line, cwd } => format!("command {line:?} in {}", cwd.display()),
     }
 }

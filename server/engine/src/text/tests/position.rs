@@ -102,7 +102,7 @@ fn random_edits_give_what_a_plain_string_gives() {
 
 #[test]
 fn a_position_of_a_byte_leads_back_to_it() {
-    for (round, mut random) in rounds(SEED, 600) {
+    for (round, mut random) in rounds(SEED, 150) {
         let text = random_text(&mut random, 30);
         let rope = Rope::from_str(&text);
         for encoding in ENCODINGS {
