@@ -10,7 +10,7 @@ use crate::files::{self, Source};
 use crate::plan::World;
 use crate::regular;
 use crate::workspace::{FilePath, Workspace};
-use engine::text::{ChangeSet, Encoding, FileText, Form, position};
+use engine::text::{ChangeSet, Encoding, FileText, Form, file::is_latin, position};
 use protocol::config::Save;
 use protocol::lsp;
 use ropey::Rope;
@@ -141,7 +141,7 @@ async fn in_editor(
 /// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break, editors
 /// keep a byte order mark to themselves, and some take what is no UTF-8 for Latin-1.
 fn is_clean(disk: Vec<u8>, text: &str) -> bool {
-    if Form::is_latin(&disk, text) {
+    if is_latin(&disk, text) {
         return FileText::decode(disk).form == Form::Bytes || text.is_ascii();
     }
     let disk = FileText::decode(disk).text;

@@ -115,4 +115,27 @@ mod tests {
             assert_eq!(spec.parameters["type"], "object", "{}", spec.name);
         }
     }
+
+    #[test]
+    fn hidden_arguments_are_not_told_to_the_model() {
+        let specs = specs();
+        let of = |name: &str| &specs.iter().find(|it| it.name == name).unwrap().parameters;
+        let names = |it: &Value| it.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(
+            names(&of("read_file")["properties"]),
+            ["path", "paths", "view_range"]
+        );
+        assert_eq!(of("read_file").get("required"), None);
+        assert_eq!(
+            names(&of("edit_file")["properties"]),
+            [
+                "path",
+                "target_content",
+                "replacement_content",
+                "allow_multiple"
+            ]
+        );
+        let required = serde_json::json!(["path", "target_content", "replacement_content"]);
+        assert_eq!(of("edit_file")["required"], required);
+    }
 }

@@ -93,17 +93,18 @@ impl Form {
             }
         }
     }
+}
 
-    /// Whether an editor that shows `text` has these bytes open in another encoding and nothing else changed:
-    /// in Latin-1 or in Windows' form of it, one character a byte.
-    pub fn is_latin(bytes: &[u8], text: &str) -> bool {
-        let mut chars = text.chars();
-        bytes.iter().all(|byte| {
-            chars.next().is_some_and(|it| {
-                it == char::from(*byte) || matches!(byte, 0x80..=0x9f) && it == windows(*byte)
-            })
-        }) && chars.next().is_none()
-    }
+/// Whether an editor that shows `text` has these bytes open in another encoding and nothing else changed: in
+/// Latin-1 or in Windows' form of it, one character a byte.
+pub fn is_latin(bytes: &[u8], text: &str) -> bool {
+    let mut chars = text.chars();
+    let all = bytes.iter().all(|byte| {
+        chars.next().is_some_and(|it| {
+            it == char::from(*byte) || matches!(byte, 0x80..=0x9f) && it == windows(*byte)
+        })
+    });
+    all && chars.next().is_none()
 }
 
 /// A text of any form as it can be shown: U+FFFD for each byte that is no text.

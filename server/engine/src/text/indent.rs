@@ -1,12 +1,15 @@
 //! Gives lines that a model wrote with its own indentation that of the file.
 
+use super::lines::{lines, split_ending};
+
 /// One step deeper, as a model writes it and as the file has it, where both are known.
 pub(super) struct Steps<'a>(Option<(&'a str, &'a str)>);
 
 impl<'a> Steps<'a> {
     /// `text` is the whole file, `model` lines of a model.
     pub(super) fn new(text: &'a str, model: impl Iterator<Item = &'a str>) -> Steps<'a> {
-        Steps(step(model).zip(step(text.lines().take(MAX_LINES))))
+        let file = lines(text).map(|it| split_ending(it).0).take(MAX_LINES);
+        Steps(step(model).zip(step(file)))
     }
 
     /// The file's blanks for blanks of the model.

@@ -16,9 +16,9 @@ pub struct Input {
     /// Path of the file, relative to the project.
     path: String,
     /// The text to replace, exactly as it stands in the file, with enough around it to be unique.
-    #[serde(default)]
+    // Only an `insert_line` goes without it, which the model is not told of.
     #[schemars(required)]
-    target_content: String,
+    target_content: Option<String>,
     /// The text to put in its place.
     replacement_content: String,
     /// Replace every occurrence instead of exactly one.
@@ -85,9 +85,15 @@ fn locate(text: &str, input: &Input) -> Result<Located, String> {
         insert_line,
         path: _,
     } = input;
-    let located = match insert_line {
-        Some(line) => text::insert_line(text, *line as usize, replacement),
-        None => text::replace(text, target, replacement, *allow_multiple),
+    let (target, located) = match (insert_line, target) {
+        (Some(line), _) => ("", text::insert_line(text, *line as usize, replacement)),
+        (None, Some(target)) => {
+            let located = text::replace(text, target, replacement, *allow_multiple);
+            (target.as_str(), located)
+        }
+        (None, None) => {
+            return Err("Bad arguments for edit_file: missing field `target_content`.".to_owned());
+        }
     };
     let is_odd = text::file::shown(text) != text;
     located.map_err(|it| match is_odd && target.contains(char::REPLACEMENT_CHARACTER) {

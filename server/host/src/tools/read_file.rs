@@ -74,7 +74,9 @@ impl Tool for ReadFile {
 /// The paths of a call: of one or of several.
 fn paths(input: Input) -> Result<Vec<String>, String> {
     let several = input.paths.unwrap_or_default();
-    match (input.path, &several[..]) {
+    // Small models fill in both.
+    let path = input.path.filter(|it| !it.is_empty() || several.is_empty());
+    match (path, &several[..]) {
         (Some(path), []) => Ok(vec![path]),
         (Some(path), [same]) if path == *same => Ok(vec![path]),
         (Some(_), [..]) => Err("Give read_file either path or paths, not both.".to_owned()),
@@ -185,9 +187,7 @@ async fn read(
             )));
         }
     };
-    let saw = total
-        .is_none()
-        .then(|| (file.real.clone(), text_hash(&text)));
+    let saw = (total.is_none() && range.is_none()).then(|| (file.real.clone(), text_hash(&text)));
     let text = shown(&text);
     let n_lines = text.lines().count();
     let text = match range {

@@ -1,7 +1,7 @@
 //! Bytes to text and back, exactly.
 
 use super::random_text;
-use crate::text::{FileText, Form, file::shown, replace};
+use crate::text::{FileText, Form, file::is_latin, file::shown, replace};
 
 const SEED: u64 = 0x5eed_0006;
 
@@ -129,7 +129,7 @@ fn around_a_byte_that_is_no_text_all_else_can_be_edited() {
 
 #[test]
 fn an_editor_may_show_bytes_as_latin_1() {
-    let is = |bytes: &[u8], text: &str| Form::is_latin(bytes, text);
+    let is = |bytes: &[u8], text: &str| is_latin(bytes, text);
     assert!(is(b"caf\xe9\n", "café\n"));
     assert!(is(b"\x80 \x99", "€ ™"));
     assert!(is(b"\x80 \x99", "\u{80} \u{99}"));

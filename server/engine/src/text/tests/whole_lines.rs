@@ -2,7 +2,10 @@
 
 use expect_test::{Expect, expect};
 
+use super::random_lines;
 use crate::text::{LocateError, Pass, insert_line, replace};
+
+const SEED: u64 = 0x5eed_0007;
 
 #[track_caller]
 fn check(text: &str, target: &str, replacement: &str, fuzzy: Option<Pass>, expected: &str) {
@@ -237,4 +240,61 @@ fn looking_for_lines_is_linear_in_a_text_that_repeats_itself() {
     let located = replace(&text, &"x\n".repeat(3), "y\n", true).unwrap();
     let new = located.changes.apply(&text).unwrap();
     assert_eq!(new, " y\n".repeat(20_000));
+}
+
+/// Lines outside the place stay byte for byte, and in it are those of the replacement but for blanks.
+#[test]
+fn whatever_is_overlooked_only_the_lines_of_the_place_change() {
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let mut n_fuzzy = [0; 2];
+    for round in 0..40_000 {
+        let ending = ["\n", "\r\n", "\r"][random.usize(..3)];
+        let plain = |it: &str| it.replace("\r\n", "\n").replace('\r', "\n");
+        let text = plain(&random_lines(&mut random, 8)).replace('\n', ending);
+        let lines: Vec<&str> = text.split_inclusive(ending).collect();
+        if !text.contains(ending) {
+            continue;
+        }
+        let start = random.usize(..lines.len());
+        let end = random.usize(start..lines.len()) + 1;
+        let blanks = ["", " ", "\t", "    "][random.usize(..4)];
+        let target: String = lines[start..end]
+            .iter()
+            .map(|it| match random.bool() {
+                true => format!("{blanks}{}\n", it.trim()),
+                false => format!("{} \n", it.trim_end()),
+            })
+            .collect();
+        let replacement = plain(&random_lines(&mut random, 4));
+        let Ok(located) = replace(&text, &target, &replacement, false) else {
+            continue;
+        };
+        match located.fuzzy {
+            Some(Pass::TrailingBlanks) => n_fuzzy[0] += 1,
+            Some(Pass::Indentation) => n_fuzzy[1] += 1,
+            Some(Pass::Typography) | None => continue,
+        }
+        let new = located.changes.apply(&text).unwrap();
+        let story =
+            format!("round {round}: {target:?} to {replacement:?} in {text:?} gave {new:?}");
+        let (before, after) = (lines[..start].concat(), lines[end..].concat());
+        if replacement.is_empty() && after.is_empty() {
+            assert!(before.starts_with(&new), "{story}");
+            continue;
+        }
+        let middle = new
+            .strip_prefix(&before)
+            .and_then(|it| it.strip_suffix(&after));
+        let middle = middle.unwrap_or_else(|| panic!("{story}"));
+        // The last line has an ending only where the text's last one has.
+        let middle = match text.ends_with(ending) || !after.is_empty() || replacement.is_empty() {
+            true => middle.to_owned(),
+            false => format!("{middle}{ending}"),
+        };
+        let trimmed =
+            |it: &str| -> Vec<String> { it.lines().map(|it| it.trim().to_owned()).collect() };
+        assert_eq!(trimmed(&plain(&middle)), trimmed(&replacement), "{story}");
+        assert_eq!(plain(&middle).replace('\n', ending), middle, "{story}");
+    }
+    assert!(n_fuzzy.iter().all(|it| *it > 500), "{n_fuzzy:?}");
 }
