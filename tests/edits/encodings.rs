@@ -109,3 +109,24 @@ fn a_buffer_that_has_lost_bytes_is_left_alone() {
     assert!(stage.editor.edits().is_empty());
     assert_eq!(bytes(&stage), b"caf\xe9 = two\n");
 }
+
+#[test]
+fn a_file_that_is_written_whole_or_in_place_keeps_its_encoding() {
+    let stage = stage(&utf_16("one\r\ntwo\r\n"));
+    // Two names: it is written into, not renamed over.
+    fs::hard_link(stage.workspace.path("a.txt"), stage.workspace.path("b.txt")).unwrap();
+    let (_, prompt) = stage.call("read_file", json!({"path": "a.txt"}));
+    let mut asked = stage.model.next();
+    assert_eq!(asked.result(), "one\r\ntwo\r\n");
+    asked.call(
+        "write_file",
+        json!({"path": "a.txt", "content": "one\nzwei\n"}),
+    );
+    asked.end();
+    stage.result(&prompt);
+    assert_eq!(bytes(&stage), utf_16("one\r\nzwei\r\n"));
+    assert_eq!(
+        fs::read(stage.workspace.path("b.txt")).unwrap(),
+        bytes(&stage)
+    );
+}
