@@ -1,6 +1,8 @@
 //! The text that the person sees is what is edited, and only what was approved is written.
 
 mod disk;
+mod encodings;
+mod fuzzy;
 mod moved;
 
 use crate::support::editor::{OnEdit, Pending, Setup};

@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod demo;
 mod edits;
+mod files;
 mod generated;
 #[cfg(target_os = "linux")]
 mod kill_rounds;

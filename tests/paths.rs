@@ -91,7 +91,8 @@ fn a_link_made_while_a_question_is_open_is_asked_about_again() {
 fn a_remembered_read_outside_the_project_allows_no_write_there() {
     let stage = linked("");
     fs::write(stage.workspace.outside("out/a"), "alpha\n").unwrap();
-    let (_, prompt) = stage.call("read_file", json!({"path": "../out/a"}));
+    fs::write(stage.workspace.outside("out/before"), "before\n").unwrap();
+    let (_, prompt) = stage.call("read_file", json!({"path": "../out/before"}));
     stage.editor.choose(&stage.editor.question(), "session");
     let mut asked = stage.model.next();
     asked.call("read_file", json!({"path": "../out/a"}));

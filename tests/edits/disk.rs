@@ -96,17 +96,6 @@ fn write_file_over_a_file_that_changed_since_it_was_read_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_no_utf_8_is_left_alone() {
-    let stage = Stage::with(Setup::agent(), "", AUTO);
-    let bytes = b"caf\xe9 = two\n";
-    stage.workspace.write("latin.txt", bytes);
-    let (_, prompt) = stage.call("edit_file", edit("latin.txt", "two", "2"));
-    let result = stage.result(&prompt);
-    assert!(result.contains("UTF-8"), "{result}");
-    assert_eq!(fs::read(stage.workspace.path("latin.txt")).unwrap(), bytes);
-}
-
-#[test]
 fn a_file_that_is_locked_against_writing_is_left_alone() {
     let stage = Stage::with(Setup::agent(), FILES, AUTO);
     let path = stage.workspace.path("a.txt");

@@ -6,21 +6,26 @@
 pub mod change_set;
 mod diff;
 mod endings;
+pub mod file;
 pub mod hunks;
+mod indent;
 mod lines;
 pub mod locate;
 pub mod position;
 mod similar;
 mod unified;
 mod visible;
+mod whole_lines;
 
 #[cfg(test)]
 mod tests;
 
 pub use change_set::{ChangeSet, Edit, Misfit, Op, Side};
 pub use endings::with_line_endings_of;
+pub use file::{FileText, Form};
 pub use hunks::{Hunk, Operation, hunks, shown_hash};
-pub use locate::{LocateError, replace};
+pub use locate::{LocateError, Located, insert_line, replace};
 pub use position::{Encoding, Position};
 pub use unified::{DISPLAY_CAP, Unified, unified};
 pub use visible::{visible, visible_line};
+pub use whole_lines::Pass;

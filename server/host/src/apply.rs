@@ -10,7 +10,7 @@ use crate::files::{self, Source};
 use crate::plan::World;
 use crate::regular;
 use crate::workspace::{FilePath, Workspace};
-use engine::text::{ChangeSet, Encoding, position};
+use engine::text::{ChangeSet, Encoding, FileText, Form, file::is_latin, position};
 use protocol::config::Save;
 use protocol::lsp;
 use ropey::Rope;
@@ -53,11 +53,15 @@ pub async fn apply(world: &World, change: &FileChange, label: &str) -> Result<Ap
     if live.as_ref().map(|it| it.text.as_str()) != change.old.as_deref() {
         return Ok(Applied::Moved);
     }
+    if let Some(live) = &live {
+        files::check(&change.file, live, &change.new, world.limits.edit_bytes).await?;
+    }
+    let form = live.as_ref().map(|it| it.form).unwrap_or_default();
     match live.map(|it| it.source) {
         Some(Source::Buffer { uri, version }) => {
             in_editor(world, change, uri, version, label).await
         }
-        Some(Source::Disk) | None => on_disk(world, change, turn).await,
+        Some(Source::Disk) | None => on_disk(world, change, form, turn).await,
     }
 }
 
@@ -75,7 +79,7 @@ async fn in_editor(
     let shown = &change.file.shown;
     let old = change.old.as_deref().unwrap_or_default();
     let clean = regular::read_capped(&change.file.real, world.limits.edit_bytes)
-        .is_ok_and(|it| it.is_some_and(|it| is_clean(&it, old)));
+        .is_ok_and(|it| it.is_some_and(|it| is_clean(it, old)));
     let edits = files::compute(old.len() + change.new.len(), || {
         text_edits(old, &change.new, world.encoding)
     });
@@ -134,11 +138,15 @@ async fn in_editor(
     }
 }
 
-/// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break, and
-/// editors keep a byte order mark to themselves.
-fn is_clean(disk: &[u8], text: &str) -> bool {
-    let disk = disk.strip_prefix(b"\xef\xbb\xbf").unwrap_or(disk);
-    disk == text.as_bytes() || disk.is_empty() && matches!(text, "\n" | "\r\n")
+/// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break, editors
+/// keep a byte order mark to themselves, and some take what is no UTF-8 for Latin-1.
+fn is_clean(disk: Vec<u8>, text: &str) -> bool {
+    if is_latin(&disk, text) {
+        return FileText::decode(disk).form == Form::Bytes || text.is_ascii();
+    }
+    let disk = FileText::decode(disk).text;
+    disk == text.strip_prefix('\u{feff}').unwrap_or(text)
+        || disk.is_empty() && matches!(text, "\n" | "\r\n")
 }
 
 /// Saves a buffer that was clean before, where the editor can.
@@ -212,11 +220,12 @@ fn workspace_edit(
 async fn on_disk(
     world: &World,
     change: &FileChange,
+    form: Form,
     turn: OwnedMutexGuard<()>,
 ) -> Result<Applied, String> {
     let broken_off = |_| "Writing was broken off; read the file before you go on.".to_owned();
     let written = change.clone();
-    let beside = match tokio::task::spawn_blocking(move || beside(&written)).await {
+    let beside = match tokio::task::spawn_blocking(move || beside(&written, form)).await {
         Ok(beside) => beside?,
         Err(error) => return Err(broken_off(error)),
     };
@@ -227,7 +236,7 @@ async fn on_disk(
     let (change, limit) = (change.clone(), world.limits.edit_bytes);
     let workspace = world.workspace.clone();
     let placed = tokio::task::spawn_blocking(move || {
-        let placed = place(&change, beside, limit, &workspace);
+        let placed = place(&change, form, beside, limit, &workspace);
         drop(turn);
         placed
     });
@@ -242,7 +251,7 @@ fn unwritten(change: &FileChange, error: &io::Error) -> String {
 }
 
 /// The new text in a file beside the old one, with the old one's mode.
-fn beside(change: &FileChange) -> Result<NamedTempFile, String> {
+fn beside(change: &FileChange, form: Form) -> Result<NamedTempFile, String> {
     let path = &change.file.real;
     let fail = |error: io::Error| unwritten(change, &error);
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -261,7 +270,7 @@ fn beside(change: &FileChange) -> Result<NamedTempFile, String> {
         .prefix(".undine-")
         .tempfile_in(folder)
         .map_err(fail)?;
-    beside.write_all(change.new.as_bytes()).map_err(fail)?;
+    beside.write_all(&form.encode(&change.new)).map_err(fail)?;
     let permissions = old.unwrap_or_else(|| {
         use std::os::unix::fs::PermissionsExt;
         fs::Permissions::from_mode(0o666 & !umask())
@@ -277,6 +286,7 @@ fn beside(change: &FileChange) -> Result<NamedTempFile, String> {
 /// Puts the written file in the old one's place, if that still is what the plan was made on.
 fn place(
     change: &FileChange,
+    form: Form,
     beside: NamedTempFile,
     limit: u64,
     workspace: &Workspace,
@@ -284,7 +294,7 @@ fn place(
     let path = &change.file.real;
     let fail = |error: io::Error| unwritten(change, &error);
     match (regular::read_capped(path, limit), &change.old) {
-        (Ok(Some(bytes)), Some(old)) if bytes == old.as_bytes() => {}
+        (Ok(Some(bytes)), Some(old)) if bytes == form.encode(old) => {}
         (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
         (Ok(_), _) | (Err(_), None | Some(_)) => return Ok(Applied::Moved),
     }
@@ -298,7 +308,7 @@ fn place(
             ));
         }
         if old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-            return in_place(change, &beside).map_err(fail);
+            return in_place(change, form, &beside).map_err(fail);
         }
     }
     let placed = match change.old {
@@ -315,20 +325,21 @@ fn place(
 
 /// Writes into the file itself: renaming would part it from its other names, or from its owner. The whole
 /// new text lies beside it until that is done; where that was cut off, it still does.
-fn in_place(change: &FileChange, beside: &NamedTempFile) -> io::Result<Applied> {
+fn in_place(change: &FileChange, form: Form, beside: &NamedTempFile) -> io::Result<Applied> {
     let mut file = fs::OpenOptions::new()
         .write(true)
         .custom_flags(libc::O_NOFOLLOW)
         .open(&change.file.real)?;
+    let new = form.encode(&change.new);
     let written = file
-        .write_all(change.new.as_bytes())
-        .and_then(|()| file.set_len(change.new.len() as u64))
+        .write_all(&new)
+        .and_then(|()| file.set_len(new.len() as u64))
         .and_then(|()| file.sync_all());
     if let Err(error) = written {
         // The disk is full, most likely. What was there has its room still.
-        let old = change.old.as_deref().unwrap_or_default();
+        let old = form.encode(change.old.as_deref().unwrap_or_default());
         file.rewind()?;
-        file.write_all(old.as_bytes())?;
+        file.write_all(&old)?;
         file.set_len(old.len() as u64)?;
         return Err(error);
     }
@@ -357,16 +368,12 @@ mod tests {
 
     #[test]
     fn a_file_that_the_editor_shows_a_little_differently_is_clean() {
-        let cases = [
-            ("", ""),
-            ("", "\n"),
-            ("", "\r\n"),
-            ("", "\n\n"),
-            ("a", "a\n"),
-            ("a\n", "a\n"),
-            ("\u{feff}a\n", "a\n"),
-        ];
-        let clean = cases.map(|(disk, text)| is_clean(disk.as_bytes(), text));
-        assert_eq!(clean, [true, true, true, false, false, true, true]);
+        let is = |disk: &[u8], text: &str| is_clean(disk.to_vec(), text);
+        assert!(is(b"", "") && is(b"", "\n") && is(b"", "\r\n") && is(b"a\n", "a\n"));
+        assert!(!is(b"", "\n\n") && !is(b"a", "a\n"));
+        assert!(is(b"\xef\xbb\xbfa\n", "a\n") && is(b"\xef\xbb\xbfa\n", "\u{feff}a\n"));
+        assert!(is(b"\xff\xfea\0\xe9\0", "a\u{e9}") && !is(b"\xff\xfea\0\xe9\0", "a"));
+        assert!(is(b"caf\xe9\n", "caf\u{e9}\n") && !is(b"caf\xe9\n", "caf\u{fffd}\n"));
+        assert!(is("\u{e9}".as_bytes(), "\u{e9}") && !is("\u{e9}".as_bytes(), "\u{c3}\u{a9}"));
     }
 }

@@ -5,6 +5,7 @@
 use crate::documents::{Content, Snapshot};
 use crate::regular;
 use crate::workspace::FilePath;
+use engine::text::{FileText, Form};
 use protocol::lsp;
 use std::io;
 
@@ -12,6 +13,8 @@ use std::io;
 #[derive(Clone, Debug)]
 pub struct Live {
     pub text: String,
+    /// How the text lies on the disk, if that is where it is from.
+    pub form: Form,
     pub source: Source,
 }
 
@@ -42,6 +45,7 @@ pub async fn live(
             Content::Text(rope) if rope.len_bytes() as u64 > limit => Err(too_large(shown, limit)),
             Content::Text(rope) => Ok(Some(Live {
                 text: rope.to_string(),
+                form: Form::Utf8,
                 source: Source::Buffer {
                     uri: document.uri.clone(),
                     version: document.version,
@@ -57,21 +61,49 @@ pub async fn live(
         };
     }
     let path = file.real.clone();
-    let read = tokio::task::spawn_blocking(move || regular::read_capped(&path, limit)).await;
-    match read {
-        Ok(Ok(Some(bytes))) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(Live {
-                text,
-                source: Source::Disk,
-            })),
-            Err(_) => Err(format!(
-                "{shown} is not UTF-8 text, so it is left alone; use a command that knows its encoding."
-            )),
-        },
+    let read = tokio::task::spawn_blocking(move || {
+        regular::read_capped(&path, limit).map(|it| it.map(FileText::decode))
+    });
+    match read.await {
+        Ok(Ok(Some(FileText { text, form }))) => Ok(Some(Live {
+            text,
+            form,
+            source: Source::Disk,
+        })),
         Ok(Ok(None)) => Err(too_large(shown, limit)),
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Ok(Err(error)) => Err(format!("{shown} cannot be read ({error}).")),
         Err(_) => Err(format!("Reading {shown} was broken off; try again.")),
+    }
+}
+
+/// Whether `new` may take the place of a live text, as far as its bytes go. The error is for the model.
+pub async fn check(file: &FilePath, live: &Live, new: &str, limit: u64) -> Result<(), String> {
+    let shown = &file.shown;
+    live.form
+        .check(&live.text, new)
+        .map_err(|it| format!("{shown} is left as it is: {it}."))?;
+    let is_in_editor = match live.source {
+        Source::Buffer { .. } => true,
+        Source::Disk => false,
+    };
+    // What an editor could not read it shows so, and saving it would write that over the bytes.
+    if !is_in_editor || !live.text.contains(char::REPLACEMENT_CHARACTER) {
+        return Ok(());
+    }
+    let path = file.real.clone();
+    let form = tokio::task::spawn_blocking(move || {
+        let bytes = regular::read_capped(&path, limit).ok().flatten();
+        bytes.map(|it| FileText::decode(it).form)
+    });
+    match form.await {
+        Ok(Some(Form::Bytes)) => Err(format!(
+            "{shown} is open in the editor in an encoding that loses some of its bytes, so it is left alone. Ask the \
+             person to close it, or to open it in its own encoding, then try again."
+        )),
+        Ok(Some(Form::Utf8 | Form::Utf8Mark | Form::Utf16Le | Form::Utf16Be) | None) | Err(_) => {
+            Ok(())
+        }
     }
 }
 

@@ -53,6 +53,9 @@ impl Host {
             return;
         };
         let is_end = matches!(record, Record::Ended { .. });
+        if is_end {
+            open.given = Arc::default();
+        }
         match open.log.append(record) {
             Ok(()) if is_end => {
                 if let Some(file) = open.log.syncable() {
@@ -160,6 +163,7 @@ impl Host {
             workspace: open.workspace.clone(),
             documents: self.documents.snapshot(),
             seen: open.seen.clone(),
+            given: open.given.clone(),
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,

@@ -33,6 +33,7 @@ pub struct World {
     pub documents: Snapshot,
     /// Files that this session has read or written, as they were then.
     pub seen: Arc<HashMap<PathBuf, TextHash>>,
+    pub given: Arc<Given>,
     pub editor: Editor,
     pub encoding: Encoding,
     /// The editor applies `documentChanges` with versions.
@@ -43,6 +44,45 @@ pub struct World {
     pub children: Arc<Children>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
+}
+
+/// What the model was given to read in this turn, so that it is not sent twice (spec 1.1). Whatever takes
+/// results out of the model's sight must begin another.
+///
+/// A lock and no message, because the calls of one message run at the same time, and the second must know of
+/// the first before the loop has heard of its end.
+#[derive(Debug, Default)]
+pub struct Given(Mutex<HashMap<View, TextHash>>);
+
+/// What of a file a call asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    pub path: PathBuf,
+    pub range: Option<(i64, i64)>,
+    pub is_numbered: bool,
+}
+
+impl Given {
+    /// The most views that are remembered.
+    const MOST: usize = 128;
+
+    /// Whether this very text was given for this view before; from now on it was.
+    pub fn again(&self, view: View, text: TextHash) -> bool {
+        // A poisoned map is still a map.
+        let mut given = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        match given.get_mut(&view) {
+            Some(before) => std::mem::replace(before, text) == text,
+            None => {
+                if given.len() < Self::MOST {
+                    given.insert(view, text);
+                }
+                false
+            }
+        }
+    }
 }
 
 /// One at a time for each file. A lock and no message, because the waiting is done by tasks, which

@@ -2,7 +2,7 @@
 
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
-use crate::plan::{Plan, TextHash};
+use crate::plan::{Given, Plan, TextHash};
 use crate::store::Log;
 use crate::workspace::Workspace;
 use engine::session::Session;
@@ -24,6 +24,8 @@ pub struct OpenSession {
     pub plans: HashMap<CallId, Plan>,
     /// What the model knows of files; see `write_file`.
     pub seen: Arc<HashMap<PathBuf, TextHash>>,
+    /// What it was given to read in this turn.
+    pub given: Arc<Given>,
     pub waiting: HashMap<PromptId, Waiter>,
     next_prompt: u64,
 }
@@ -62,6 +64,7 @@ impl OpenSession {
             config,
             plans: HashMap::new(),
             seen: Arc::default(),
+            given: Arc::default(),
             waiting: HashMap::new(),
             next_prompt: 0,
         }

@@ -4,6 +4,8 @@
 //! tool: one file, one line in `tools!`.
 
 mod ask_user_question;
+mod create_directory;
+mod delete_file;
 mod edit_file;
 mod execute_command;
 mod read_file;
@@ -47,6 +49,8 @@ tools! {
     read_file::ReadFile,
     write_file::WriteFile,
     edit_file::EditFile,
+    delete_file::DeleteFile,
+    create_directory::CreateDirectory,
     execute_command::ExecuteCommand,
     ask_user_question::AskUserQuestion,
 }
@@ -110,5 +114,28 @@ mod tests {
             assert!(TOOLS.iter().any(|it| it.name == spec.name));
             assert_eq!(spec.parameters["type"], "object", "{}", spec.name);
         }
+    }
+
+    #[test]
+    fn hidden_arguments_are_not_told_to_the_model() {
+        let specs = specs();
+        let of = |name: &str| &specs.iter().find(|it| it.name == name).unwrap().parameters;
+        let names = |it: &Value| it.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(
+            names(&of("read_file")["properties"]),
+            ["path", "paths", "view_range"]
+        );
+        assert_eq!(of("read_file").get("required"), None);
+        assert_eq!(
+            names(&of("edit_file")["properties"]),
+            [
+                "path",
+                "target_content",
+                "replacement_content",
+                "allow_multiple"
+            ]
+        );
+        let required = serde_json::json!(["path", "target_content", "replacement_content"]);
+        assert_eq!(of("edit_file")["required"], required);
     }
 }

@@ -64,7 +64,9 @@ impl Workspace {
     pub fn resolve(&self, path: &str) -> Result<FilePath, String> {
         let lower = path.trim_start().to_ascii_lowercase();
         if lower.starts_with("http://") || lower.starts_with("https://") {
-            return Err(format!("{path} is a web address, not a path."));
+            return Err(format!(
+                "{path} is a web address, not a path; reading the web is for web_fetch, where there is such a tool."
+            ));
         }
         if path.trim().is_empty() || path.contains('\0') {
             return Err("The path is empty; give a path relative to the project.".to_owned());

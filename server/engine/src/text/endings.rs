@@ -78,7 +78,7 @@ pub(super) fn adopt(old: &str, new: &str, usual: &'static str) -> String {
 }
 
 /// The ending a new line takes from this old one.
-fn inheritable(line: &str, usual: &str) -> Option<&'static str> {
+pub(super) fn inheritable(line: &str, usual: &str) -> Option<&'static str> {
     match split_ending(line).1 {
         "\n" => Some("\n"),
         "\r\n" => Some("\r\n"),

@@ -4,24 +4,32 @@ use std::{borrow::Cow, fmt, ops::Range};
 
 use super::{
     change_set::ChangeSet,
-    endings::{adopt, usual_ending},
+    endings::{adopt, inheritable, usual_ending},
     lines::{is_inside_crlf, lines, split_ending},
     similar,
+    whole_lines::{self, Fitting, Pass, without_final_ending},
 };
 
 /// Puts `replacement` in the place of `target`, which must stand in `text` once, or at least once with
 /// `allow_multiple`.
 ///
 /// `target` is looked for as it is; if it is nowhere, line endings may differ, since models write `\n` whatever
-/// the file has. Lines that come in take the ending of the lines they replace, or of the line before them, or
-/// of the file; other lines stay byte for byte. An edit of line endings alone is done as it is written. A
-/// target that begins with the `\n` of a CRLF takes its `\r` too; one that ends with the `\r` leaves the CRLF.
+/// the file has; then it is looked for as whole lines, ever looser (spec 1.3). Of several places, the only one
+/// that is whole lines is meant.
+///
+/// Where whole lines are replaced, a final line ending of target and replacement does not count, unless it is
+/// all in which they differ. Then an empty replacement takes the lines out; a file that ends without an ending
+/// goes on to do so.
+///
+/// Lines that come in take the ending of the lines they replace, or of the line before them, or of the file;
+/// other lines stay byte for byte. An edit of line endings alone is done as it is written. A target that begins
+/// with the `\n` of a CRLF takes its `\r` too; one that ends with the `\r` leaves the CRLF.
 pub fn replace(
     text: &str,
     target: &str,
     replacement: &str,
     allow_multiple: bool,
-) -> Result<ChangeSet, LocateError> {
+) -> Result<Located, LocateError> {
     if target.is_empty() {
         return Err(LocateError::EmptyTarget);
     }
@@ -36,45 +44,87 @@ pub fn replace(
         true => tolerant_places(text, target),
         false => exact,
     };
-    match places.len() {
-        0 => {
-            return Err(LocateError::NotFound {
-                nearest: similar::nearest(text, target),
-            });
-        }
-        count @ 2.. if !allow_multiple => return Err(LocateError::Ambiguous { count }),
-        _ if !allow_multiple && overlaps_itself(text, target, &places[0]) => {
-            return Err(LocateError::Ambiguous { count: 2 });
-        }
-        _ => {}
+    if places.is_empty() {
+        return replace_lines(text, target, replacement, allow_multiple);
     }
+    let places = match allow_multiple {
+        true => places,
+        false => vec![the_place(text, target, places)?],
+    };
+    let (target_lines, new_lines) = (
+        without_final_ending(target),
+        without_final_ending(replacement),
+    );
+    let is_as_written = is_about_endings || target_lines.is_empty() || target_lines == new_lines;
 
     let mut endings = Endings::of(text);
-    let mut steps = ChangeSet::default();
+    let mut pieces = Vec::with_capacity(places.len());
     for place in places {
+        if !is_as_written && is_whole_lines(text, &place) {
+            let place = match target.ends_with(['\n', '\r']) {
+                true => place.start..place.start + without_final_ending(&text[place]).len(),
+                false => place,
+            };
+            let new = adopt(&text[place.clone()], new_lines, endings.at(place.start));
+            pieces.push(Piece::of_lines(place, new));
+            continue;
+        }
         // In front of a `\n` a last `\r` is half of a CRLF that the model had in mind.
         let replacement = match text[place.end..].starts_with('\n') {
             true => replacement.strip_suffix('\r').unwrap_or(replacement),
             false => replacement,
         };
+        let ending = endings.at(place.start);
         let new = match is_about_endings {
             true => replacement.to_owned(),
-            false => adopted(
-                &text[place.clone()],
-                target,
-                replacement,
-                endings.at(place.start),
-            ),
+            false => adopted(&text[place.clone()], target, replacement, ending),
         };
-        let new = joined(text, &place, &new);
-        steps.keep(place.start - steps.old_len());
-        steps.append(&ChangeSet::between(&text[place], &new));
+        pieces.push(Piece {
+            place,
+            new,
+            is_lines: false,
+        });
     }
-    steps.keep(text.len() - steps.old_len());
-    match steps.is_identity() {
-        true => Err(LocateError::Unchanged),
-        false => Ok(steps),
+    if replacement.is_empty() {
+        take_out(text, &mut pieces);
     }
+    located(text, pieces, None)
+}
+
+/// Puts `new` on lines of its own behind line `line`, counted from 1; 0 is the top. A final ending of `new`
+/// does not count. Nothing else changes: not even whether the file ends with a line ending.
+pub fn insert_line(text: &str, line: usize, new: &str) -> Result<Located, LocateError> {
+    if new.is_empty() {
+        return Err(LocateError::Unchanged);
+    }
+    let n_lines = lines(text).count();
+    if line > n_lines {
+        return Err(LocateError::PastEnd { line, n_lines });
+    }
+    let at: usize = lines(text).take(line).map(str::len).sum();
+    let before = lines(text).nth(line.saturating_sub(1)).unwrap_or_default();
+    let usual = usual_ending(text).unwrap_or("\n");
+    let ending = inheritable(before, usual).unwrap_or(usual);
+    let new = adopt("", without_final_ending(new), ending);
+    // Behind a last line without an ending, the new one is the last without.
+    let new = match before.ends_with(['\n', '\r']) || line == 0 {
+        true => format!("{new}{ending}"),
+        false => format!("{ending}{new}"),
+    };
+    let piece = Piece {
+        place: at..at,
+        new,
+        is_lines: true,
+    };
+    located(text, vec![piece], None)
+}
+
+/// An edit that has its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    pub changes: ChangeSet,
+    /// What was overlooked to find the place; `None` when it stood there as it was written.
+    pub fuzzy: Option<Pass>,
 }
 
 /// Why an edit has no place. Told to the model as it is displayed.
@@ -90,6 +140,11 @@ pub enum LocateError {
     },
     /// Nothing would change, at most line endings which the file keeps.
     Unchanged,
+    /// There is no such line to insert behind.
+    PastEnd {
+        line: usize,
+        n_lines: usize,
+    },
 }
 
 impl std::error::Error for LocateError {}
@@ -118,8 +173,133 @@ impl fmt::Display for LocateError {
                 "the replacement is the same as what it replaces, so nothing would change; \
                  give other text, or go on if the file is already as you want it",
             ),
+            LocateError::PastEnd { line, n_lines } => write!(
+                f,
+                "insert_line is {line}, but the file has {n_lines} lines; give a line from 0 to {n_lines}"
+            ),
         }
     }
+}
+
+/// What comes into one place.
+struct Piece {
+    place: Range<usize>,
+    new: String,
+    /// The place is whole lines, without the ending of the last.
+    is_lines: bool,
+}
+
+impl Piece {
+    fn of_lines(place: Range<usize>, new: String) -> Piece {
+        Piece {
+            place,
+            new,
+            is_lines: true,
+        }
+    }
+}
+
+/// Replaces whole lines that are not written quite as the target is.
+fn replace_lines(
+    text: &str,
+    target: &str,
+    replacement: &str,
+    allow_multiple: bool,
+) -> Result<Located, LocateError> {
+    let Some(found) = whole_lines::find(text, target) else {
+        return Err(LocateError::NotFound {
+            nearest: similar::nearest(text, target),
+        });
+    };
+    if found.count > 1 && !allow_multiple {
+        return Err(LocateError::Ambiguous { count: found.count });
+    }
+    let fitting = Fitting::new(text, target, replacement, found.pass);
+    let mut endings = Endings::of(text);
+    let mut pieces = Vec::with_capacity(found.places.len());
+    for place in found.places {
+        let old = &text[place.clone()];
+        let new = adopt(old, &fitting.fit(old), endings.at(place.start));
+        pieces.push(Piece::of_lines(place, new));
+    }
+    if replacement.is_empty() {
+        take_out(text, &mut pieces);
+    }
+    located(text, pieces, found.pass)
+}
+
+/// Widens pieces of whole lines, which are to go, over an ending: their own, or at the end of a text that has
+/// none there, that of the last line which stays.
+fn take_out(text: &str, pieces: &mut [Piece]) {
+    // Where the lines begin that are taken from the end of a text without a final ending.
+    let mut end = text.len();
+    let mut first = None;
+    for piece in pieces.iter_mut().rev().filter(|it| it.is_lines) {
+        let ending = ending_at(text, piece.place.end);
+        if piece.place.end + ending == end && !text.ends_with(['\n', '\r']) {
+            end = piece.place.start;
+            first = Some(&mut piece.place.start);
+        }
+        piece.place.end += ending;
+    }
+    if let Some(start) = first {
+        *start = without_final_ending(&text[..*start]).len();
+    }
+}
+
+/// Bytes of the line ending at a place; 0 if there is none.
+fn ending_at(text: &str, at: usize) -> usize {
+    match text.as_bytes()[at..] {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        [..] => 0,
+    }
+}
+
+/// The change set of pieces that are in order.
+fn located(text: &str, pieces: Vec<Piece>, fuzzy: Option<Pass>) -> Result<Located, LocateError> {
+    let mut changes = ChangeSet::default();
+    for Piece { place, new, .. } in pieces {
+        let new = joined(text, &place, &new);
+        changes.keep(place.start - changes.old_len());
+        changes.append(&ChangeSet::between(&text[place], &new));
+    }
+    changes.keep(text.len() - changes.old_len());
+    match changes.is_identity() {
+        true => Err(LocateError::Unchanged),
+        false => Ok(Located { changes, fuzzy }),
+    }
+}
+
+/// The one place that is meant.
+fn the_place(
+    text: &str,
+    target: &str,
+    mut places: Vec<Range<usize>>,
+) -> Result<Range<usize>, LocateError> {
+    let count = places.len();
+    if count > 1 {
+        places.retain(|it| is_whole_lines(text, it));
+    }
+    match places.pop() {
+        Some(place) if places.is_empty() => match overlaps_itself(text, target, &place) {
+            true => Err(LocateError::Ambiguous {
+                count: count.max(2),
+            }),
+            false => Ok(place),
+        },
+        Some(_) | None => Err(LocateError::Ambiguous { count }),
+    }
+}
+
+/// Whether a place begins with a line and ends with one, with its ending or without.
+fn is_whole_lines(text: &str, place: &Range<usize>) -> bool {
+    let (before, after) = (&text[..place.start], &text[place.end..]);
+    let starts = before.is_empty() || before.ends_with(['\n', '\r']);
+    let ends = after.is_empty()
+        || after.starts_with(['\n', '\r'])
+        || text[place.clone()].ends_with(['\n', '\r']);
+    starts && ends
 }
 
 /// Occurrences byte for byte, none of which overlap.

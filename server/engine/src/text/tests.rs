@@ -1,9 +1,11 @@
 //! Laws by random input and the cases that led to a rule. Seeds are fixed, so a failure comes back.
 
 mod change_set;
+mod file;
 mod hunks;
 mod locate;
 mod position;
+mod whole_lines;
 
 /// Pieces that texts of trouble are made of.
 const PIECES: [&str; 22] = [

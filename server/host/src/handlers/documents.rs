@@ -4,6 +4,7 @@ use crate::asking::Pending;
 use crate::documents::Content;
 use crate::main_loop::Host;
 use crate::regular;
+use engine::text::{FileText, Form};
 use protocol::document::SaveDocumentParams;
 use protocol::lsp;
 use protocol::methods::{self, Request};
@@ -43,7 +44,8 @@ impl Host {
         let limit = self.limits.document_bytes;
         let read = |it: &Path| regular::read_capped(it, limit).ok().flatten();
         if let Some(bytes) = self.documents.path(uri).and_then(read)
-            && let Ok(text) = String::from_utf8(bytes)
+            && let FileText { text, form } = FileText::decode(bytes)
+            && form != Form::Bytes
         {
             self.documents.restored(uri, &text);
         }

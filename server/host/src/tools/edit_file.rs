@@ -4,7 +4,7 @@ use super::{Tool, write_file};
 use crate::files;
 use crate::plan::{Plan, World};
 use crate::workspace::FilePath;
-use engine::text;
+use engine::text::{self, Located, Pass};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,12 +16,18 @@ pub struct Input {
     /// Path of the file, relative to the project.
     path: String,
     /// The text to replace, exactly as it stands in the file, with enough around it to be unique.
-    target_content: String,
+    // Only an `insert_line` goes without it, which the model is not told of.
+    #[schemars(required)]
+    target_content: Option<String>,
     /// The text to put in its place.
     replacement_content: String,
     /// Replace every occurrence instead of exactly one.
     #[serde(default)]
     allow_multiple: bool,
+    /// Puts the text behind this line instead, counted from 1; 0 is the top (spec 1.3).
+    #[serde(default)]
+    #[schemars(skip)]
+    insert_line: Option<u32>,
 }
 
 impl Tool for EditFile {
@@ -31,35 +37,86 @@ impl Tool for EditFile {
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
         let file = world.workspace.resolve(&input.path)?;
         match edited(&file, input, &world).await {
-            Ok((old, new)) => Ok(write_file::plan_change("Edit", file, Some(old), new)),
+            Ok(Edited { old, new, note }) => {
+                Ok(write_file::plan_change("Edit", file, Some(old), new, note))
+            }
             Err(why) => write_file::refuse("Edit", &file, why),
         }
     }
 }
 
 /// The file's text before and after.
-async fn edited(file: &FilePath, input: Input, world: &World) -> Result<(String, String), String> {
-    let Some(live) = files::live(&world.documents, file, world.limits.edit_bytes).await? else {
+struct Edited {
+    old: String,
+    new: String,
+    note: &'static str,
+}
+
+async fn edited(file: &FilePath, input: Input, world: &World) -> Result<Edited, String> {
+    let limit = world.limits.edit_bytes;
+    let Some(live) = files::live(&world.documents, file, limit).await? else {
         return Err(format!(
             "There is no file {}; use write_file to make it.",
             file.shown
         ));
     };
+    // Looking for the most similar place in a large file takes a while.
+    let located = tokio::task::spawn_blocking(move || {
+        let Located { changes, fuzzy } = locate(&live.text, &input)?;
+        let new = changes.apply(&live.text).map_err(|it| it.to_string())?;
+        Ok::<_, String>((live, new, fuzzy))
+    });
+    let (live, new, fuzzy) = located
+        .await
+        .map_err(|_| "The edit was broken off; try again.".to_owned())??;
+    files::check(file, &live, &new, limit).await?;
+    Ok(Edited {
+        old: live.text,
+        new,
+        note: fuzzy.map_or("", note),
+    })
+}
+
+fn locate(text: &str, input: &Input) -> Result<Located, String> {
     let Input {
         target_content: target,
         replacement_content: replacement,
         allow_multiple,
-        ..
+        insert_line,
+        path: _,
     } = input;
-    // Looking for the most similar place in a large file takes a while.
-    let old = live.text;
-    let edited = tokio::task::spawn_blocking(move || {
-        let change = text::replace(&old, &target, &replacement, allow_multiple)
-            .map_err(|it| format!("{it}."))?;
-        let new = change.apply(&old).map_err(|it| it.to_string())?;
-        Ok::<_, String>((old, new))
-    });
-    edited
-        .await
-        .map_err(|_| "The edit was broken off; try again.".to_owned())?
+    let (target, located) = match (insert_line, target) {
+        (Some(line), _) => ("", text::insert_line(text, *line as usize, replacement)),
+        (None, Some(target)) => {
+            let located = text::replace(text, target, replacement, *allow_multiple);
+            (target.as_str(), located)
+        }
+        (None, None) => {
+            return Err("Bad arguments for edit_file: missing field `target_content`.".to_owned());
+        }
+    };
+    let is_odd = text::file::shown(text) != text;
+    located.map_err(|it| match is_odd && target.contains(char::REPLACEMENT_CHARACTER) {
+        true => format!(
+            "{it}. The file has bytes that are not UTF-8 and are shown as U+FFFD; leave them out of target_content."
+        ),
+        false => format!("{it}."),
+    })
+}
+
+/// What the model is told of a place that is not written quite as it wrote it.
+fn note(pass: Pass) -> &'static str {
+    match pass {
+        Pass::TrailingBlanks => {
+            " The lines were found by overlooking blanks at line ends; verify that the edit is as you meant it."
+        }
+        Pass::Indentation => {
+            " The lines were found by overlooking indentation, and the new lines were given the file's; \
+             verify that the edit is as you meant it."
+        }
+        Pass::Typography => {
+            " The lines were found by overlooking indentation and typographic quotes, dashes and spaces; \
+             verify that the edit is as you meant it."
+        }
+    }
 }

@@ -1,29 +1,47 @@
-//! Reads a file, from the editor's buffer when it is open there.
+//! Reads files, from the editor's buffer where one is open there (spec 1.1).
+
+mod head;
+mod listing;
 
 use super::Tool;
+use crate::documents::Content;
 use crate::files;
-use crate::plan::{Done, Plan, Run, World, text_hash};
+use crate::plan::{Done, Plan, Run, TextHash, View, World, text_hash};
 use crate::workspace::FilePath;
+use engine::text::file::shown;
+use head::Head;
 use protocol::acp::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::fs;
-use std::path::Path;
+use std::borrow::Cow;
+use std::io;
+use std::path::PathBuf;
 
-/// The most entries of a folder that are listed (spec 1.1).
-const MAX_ENTRIES: usize = 1_000;
+/// The most files of one call.
+const MAX_PATHS: usize = 32;
+
+/// The most bytes of a picture: 5 MiB once it is base64 (spec 18.1).
+const MAX_PICTURE: u64 = 3_932_160;
 
 pub struct ReadFile;
 
-/// Read a file. Open files are read as the person sees them, unsaved changes included. A folder is
-/// listed, two levels deep.
+/// Read a file, or several. Open files are read as the person sees them, unsaved changes included. A
+/// folder is listed, two levels deep.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// Path of the file, relative to the project.
-    path: String,
+    #[serde(default)]
+    path: Option<String>,
+    /// Paths of several files, at most 32, instead of path.
+    #[serde(default)]
+    paths: Option<Vec<String>>,
     /// First and last line to read, counted from 1; -1 is the end. Everything if missing.
     #[serde(default)]
     view_range: Option<(i64, i64)>,
+    /// Puts a number before each line, as a range does.
+    #[serde(default)]
+    #[schemars(skip)]
+    line_numbers: bool,
 }
 
 impl Tool for ReadFile {
@@ -31,56 +49,220 @@ impl Tool for ReadFile {
     type Input = Input;
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
-        let file = world.workspace.resolve(&input.path)?;
-        let plan = Plan::build(format!("Read {}", file.shown), ToolKind::Read).reads(&file);
-        Ok(plan.then(move |run| read(file, input.view_range, run)))
+        let (range, is_numbered) = (input.view_range, input.line_numbers);
+        let paths = paths(input)?;
+        let mut files = Vec::with_capacity(paths.len());
+        for path in paths {
+            let file = world.workspace.resolve(&path)?;
+            files.push((path, file));
+        }
+        let names: Vec<&str> = files.iter().map(|(_, it)| it.shown.as_str()).collect();
+        let mut plan = Plan::build(format!("Read {}", names.join(", ")), ToolKind::Read);
+        for (_, file) in &files {
+            plan = plan.reads(file);
+        }
+        Ok(plan.then(async move |run: Run| {
+            tokio::select! {
+                biased;
+                () = run.token.cancelled() => Ok(Done::Cancelled),
+                done = read_all(files, range, is_numbered, &run) => done,
+            }
+        }))
     }
 }
 
-async fn read(file: FilePath, range: Option<(i64, i64)>, run: Run) -> Result<Done, String> {
-    let limits = &run.world.limits;
-    if !run.world.workspace.still(&file) {
-        return Ok(Done::Moved);
+/// The paths of a call: of one or of several.
+fn paths(input: Input) -> Result<Vec<String>, String> {
+    let several = input.paths.unwrap_or_default();
+    // Small models fill in both.
+    let path = input.path.filter(|it| !it.is_empty() || several.is_empty());
+    match (path, &several[..]) {
+        (Some(path), []) => Ok(vec![path]),
+        (Some(path), [same]) if path == *same => Ok(vec![path]),
+        (Some(_), [..]) => Err("Give read_file either path or paths, not both.".to_owned()),
+        (None, []) => Err("read_file needs path, or paths for several files.".to_owned()),
+        (None, all) if all.len() > MAX_PATHS => Err(format!(
+            "paths has {} entries; read_file takes at most {MAX_PATHS} at once.",
+            all.len()
+        )),
+        (None, [..]) => Ok(several),
     }
-    if file.real.is_dir() {
-        let folder = file.real.clone();
-        let listing = tokio::task::spawn_blocking(move || listing(&folder)).await;
-        return listing
-            .map(Done::text)
-            .map_err(|_| "The listing was broken off; try again.".to_owned());
+}
+
+async fn read_all(
+    files: Vec<(String, FilePath)>,
+    range: Option<(i64, i64)>,
+    is_numbered: bool,
+    run: &Run,
+) -> Result<Done, String> {
+    let limit = run.world.limits.read_bytes;
+    let is_one = files.len() == 1;
+    let n_files = files.len();
+    let (mut text, mut saw, mut n_lines) = (String::new(), Vec::new(), 0);
+    for (path, file) in files {
+        if !run.world.workspace.still(&file) {
+            return Ok(Done::Moved);
+        }
+        if !is_one {
+            run.output.say(format!("Reading {}\n", file.shown)).await;
+        }
+        let read = read(&file, range, is_numbered, run).await?;
+        saw.extend(read.saw);
+        n_lines = read.n_lines;
+        if is_one {
+            text = read.text;
+        } else {
+            let end = if read.text.ends_with('\n') { "" } else { "\n" };
+            text.push_str(&format!("=== {path} ===\n{}{end}\n", read.text));
+        }
     }
-    let Some(live) = files::live(&run.world.documents, &file, limits.edit_bytes).await? else {
-        return Err(format!("There is no file {}.", file.shown));
+    let shown = match is_one {
+        true => format!("{n_lines} lines"),
+        false => format!("{n_files} files"),
     };
-    let n_lines = live.text.lines().count();
-    let text = match range {
-        None => capped(&live.text, limits.read_bytes),
-        Some(range) => capped(&numbered(&live.text, range, n_lines)?, limits.read_bytes),
-    };
-    let saw = vec![(file.real.clone(), text_hash(&live.text))];
     Ok(Done::Success {
-        text,
-        shown: Some(format!("{n_lines} lines")),
+        // One file was cut by itself, with its own footer.
+        text: if is_one {
+            text
+        } else {
+            without_middle(text, limit)
+        },
+        shown: Some(shown),
         exit_code: None,
         saw,
     })
 }
 
-/// The first bytes of a text, with a footer that says so if there are more.
-fn capped(text: &str, limit: u64) -> String {
+/// What the model gets of one file.
+struct Read {
+    text: String,
+    n_lines: usize,
+    /// The file, if the whole of it was read.
+    saw: Option<(PathBuf, TextHash)>,
+}
+
+impl Read {
+    fn note(text: String) -> Self {
+        Self {
+            n_lines: text.lines().count(),
+            text,
+            saw: None,
+        }
+    }
+}
+
+async fn read(
+    file: &FilePath,
+    range: Option<(i64, i64)>,
+    is_numbered: bool,
+    run: &Run,
+) -> Result<Read, String> {
+    let limits = &run.world.limits;
+    if file.real.is_dir() {
+        let (folder, token) = (file.real.clone(), run.token.clone());
+        let listing = tokio::task::spawn_blocking(move || listing::listing(&folder, &token)).await;
+        return listing
+            .map(Read::note)
+            .map_err(|_| "The listing was broken off; try again.".to_owned());
+    }
+    // Lines far behind are found only by reading what is before them.
+    let most = range.map_or(limits.read_bytes, |_| limits.edit_bytes);
+    let (text, total) = match beginning(file, most, run).await? {
+        Head::Text { text, total } => (text, total),
+        Head::Picture { kind: _, total } if total > MAX_PICTURE => {
+            return Err(format!(
+                "{} is a picture of {total} bytes; the most that can be looked at is {MAX_PICTURE} bytes.",
+                file.shown
+            ));
+        }
+        Head::Picture { kind, total } => {
+            return Ok(Read::note(format!(
+                "[{kind}, {total} bytes]\nThis is a picture, and pictures cannot be shown to you yet."
+            )));
+        }
+        Head::Pdf { total } => {
+            return Ok(Read::note(format!(
+                "[application/pdf, {total} bytes]\nThe text of a PDF is not extracted here; use a command such as \
+                 pdftotext, if there is one."
+            )));
+        }
+    };
+    let saw = (total.is_none() && range.is_none()).then(|| (file.real.clone(), text_hash(&text)));
+    let text = shown(&text);
+    let n_lines = text.lines().count();
+    let text = match range {
+        Some(range) => Cow::Owned(numbered(&text, range, n_lines)?),
+        None if is_numbered && n_lines > 0 => Cow::Owned(numbered(&text, (1, -1), n_lines)?),
+        None => text,
+    };
+    let view = View {
+        path: file.real.clone(),
+        range,
+        is_numbered,
+    };
+    // Also a text that is cut is the same text again.
+    let text = if n_lines > 0 && run.world.given.again(view, text_hash(&text)) {
+        format!(
+            "{} is unchanged since it was read in this turn; its {n_lines} lines are already above.",
+            file.shown
+        )
+    } else {
+        capped(text.into_owned(), limits.read_bytes, total)
+    };
+    Ok(Read { text, n_lines, saw })
+}
+
+/// The beginning of a file, at most so many bytes of it.
+async fn beginning(file: &FilePath, most: u64, run: &Run) -> Result<Head, String> {
+    let documents = run.world.editor.documents().await;
+    let documents = documents.map_err(|_| "The editor is gone; nothing was read.".to_owned())?;
+    let shown = &file.shown;
+    if let Some(document) = documents.get(&file.real) {
+        if let Content::Text(rope) = &document.content
+            && document.differs_from.is_none()
+        {
+            return Ok(head::of_rope(rope, most));
+        }
+        // It says what is wrong.
+        files::live(&documents, file, most).await?;
+    }
+    let (path, token) = (file.real.clone(), run.token.clone());
+    match tokio::task::spawn_blocking(move || head::of_file(&path, most, &token)).await {
+        Ok(Ok(head)) => Ok(head),
+        Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            Err(format!("There is no file {shown}."))
+        }
+        Ok(Err(error)) => Err(format!("{shown} cannot be read ({error}).")),
+        Err(_) => Err(format!("Reading {shown} was broken off; try again.")),
+    }
+}
+
+/// The first bytes of a text, with a footer that says so if there are more. `total` are the file's bytes if
+/// not all of it was read.
+fn capped(mut text: String, limit: u64, total: Option<u64>) -> String {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let read = text.len();
+    text.truncate(text.floor_char_boundary(limit));
+    let cut = text.len();
+    if cut < read || total.is_some() {
+        let of = total.map_or(read.to_string(), |it| it.to_string());
+        text.push_str(&format!(
+            "\n[cut after {cut} of {of} bytes; read on with view_range]"
+        ));
+    }
+    text
+}
+
+/// The beginning and the end of a text that is too long.
+fn without_middle(text: String, limit: u64) -> String {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     if text.len() <= limit {
-        return text.to_owned();
+        return text;
     }
-    let cut = (0..=limit)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
-    format!(
-        "{}\n[cut after {cut} of {} bytes; read the rest with view_range]",
-        &text[..cut],
-        text.len()
-    )
+    let head = &text[..text.floor_char_boundary(limit / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - limit / 2)..];
+    let left_out = text.len() - head.len() - tail.len();
+    format!("{head}\n[{left_out} bytes left out here; read fewer files at once]\n{tail}")
 }
 
 /// Lines of a range, each behind its number (spec 1.1).
@@ -103,54 +285,4 @@ fn numbered(text: &str, (first, last): (i64, i64), n_lines: usize) -> Result<Str
         .zip(first..)
         .map(|(line, number)| format!("{number:>6}\t{line}\n"))
         .collect())
-}
-
-/// Two levels of a folder, sorted, folders with a slash, hidden entries left out.
-fn listing(folder: &Path) -> String {
-    let mut out = Vec::new();
-    for (name, is_folder) in entries(folder) {
-        let inner = if is_folder {
-            entries(&folder.join(&name))
-        } else {
-            Vec::new()
-        };
-        out.push(if is_folder {
-            format!("{name}/")
-        } else {
-            name.clone()
-        });
-        for (child, is_folder) in inner {
-            out.push(format!(
-                "{name}/{child}{}",
-                if is_folder { "/" } else { "" }
-            ));
-        }
-    }
-    if out.is_empty() {
-        return "The folder is empty.".to_owned();
-    }
-    let more = out.len().saturating_sub(MAX_ENTRIES);
-    out.truncate(MAX_ENTRIES);
-    if more > 0 {
-        out.push(format!("[{more} more entries]"));
-    }
-    out.join("\n")
-}
-
-fn entries(folder: &Path) -> Vec<(String, bool)> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut entries: Vec<(String, bool)> = entries
-        .flatten()
-        .filter_map(|it| {
-            Some((
-                it.file_name().into_string().ok()?,
-                it.file_type().ok()?.is_dir(),
-            ))
-        })
-        .filter(|(name, _)| !name.starts_with('.'))
-        .collect();
-    entries.sort();
-    entries
 }

@@ -6,11 +6,12 @@ use crate::files;
 use crate::plan::{Done, Plan, Run, World, text_hash};
 use crate::workspace::FilePath;
 use engine::session::Preview;
-use engine::text::{self, Operation};
+use engine::text::{self, Operation, file::shown};
 use protocol::acp::ToolKind;
 use protocol::tool::Place;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::borrow::Cow;
 
 pub struct WriteFile;
 
@@ -30,8 +31,8 @@ impl Tool for WriteFile {
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
         let file = world.workspace.resolve(&input.path)?;
         match written(&file, input.content, &world).await {
-            Ok((None, new)) => Ok(plan_change("Write", file, None, new)),
-            Ok((Some(old), new)) => Ok(plan_change("Update", file, Some(old), new)),
+            Ok((None, new)) => Ok(plan_change("Write", file, None, new, "")),
+            Ok((Some(old), new)) => Ok(plan_change("Update", file, Some(old), new, "")),
             Err(why) => refuse("Write", &file, why),
         }
     }
@@ -53,7 +54,7 @@ async fn written(
     match world.seen.get(&file.real) {
         None => {
             return Err(format!(
-                "{shown} exists and was not read yet; read it first."
+                "{shown} exists and was not read yet; read it first, whole, or change it with edit_file."
             ));
         }
         Some(hash) if *hash != text_hash(&live.text) => {
@@ -71,6 +72,7 @@ async fn written(
             "{shown} has exactly this text already; nothing to do."
         ));
     }
+    files::check(file, &live, &new, world.limits.edit_bytes).await?;
     Ok((Some(live.text), new))
 }
 
@@ -87,8 +89,14 @@ pub(super) fn refuse(verb: &str, file: &FilePath, why: String) -> Result<Plan, S
     }
 }
 
-/// The plan of a change to one file, for every tool that makes one.
-pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: String) -> Plan {
+/// The plan of a change to one file, for every tool that makes one. `note` ends what the model is told of it.
+pub(super) fn plan_change(
+    verb: &str,
+    file: FilePath,
+    old: Option<String>,
+    new: String,
+    note: &'static str,
+) -> Plan {
     let title = format!("{verb} {}", file.shown);
     let operation = if old.is_some() {
         Operation::Modify
@@ -96,30 +104,31 @@ pub(super) fn plan_change(verb: &str, file: FilePath, old: Option<String>, new: 
         Operation::Create
     };
     let before = old.as_deref().unwrap_or_default();
-    let shown = files::compute(before.len() + new.len(), || {
+    let hash = files::compute(before.len() + new.len(), || {
         text::shown_hash(&file.real, operation, &text::hunks(before, &new))
     });
     Plan::build(title.clone(), ToolKind::Edit)
         .writes(&file)
-        .preview(preview(&file, old.as_ref(), &new))
-        .shown(shown)
-        .then(move |run| run_change(FileChange { file, old, new }, title, run))
+        .preview(preview(&file, old.as_deref(), &new))
+        .shown(hash)
+        .then(move |run| run_change(FileChange { file, old, new }, title, note, run))
 }
 
 /// The most bytes of a file in a diff that is shown whole, and of one that is not (protocol.md).
 const MAX_DIFF_BYTES: usize = 256 << 10;
 
 /// Made here and not when it is shown: a large text is not compared in the loop.
-fn preview(file: &FilePath, old: Option<&String>, new: &str) -> Preview {
+pub(super) fn preview(file: &FilePath, old: Option<&str>, new: &str) -> Preview {
     let path = file.real.clone();
-    if new.len().max(old.map_or(0, String::len)) <= MAX_DIFF_BYTES {
-        let (old, new) = (old.cloned(), new.to_owned());
+    let (old, new) = (old.map(shown), shown(new));
+    if new.len().max(old.as_ref().map_or(0, |it| it.len())) <= MAX_DIFF_BYTES {
+        let (old, new) = (old.map(Cow::into_owned), new.into_owned());
         return Preview::Diff { path, old, new };
     }
     let name = path.display().to_string();
-    let before = old.map(String::as_str).unwrap_or_default();
+    let before = old.as_deref().unwrap_or_default();
     let diff = files::compute(before.len() + new.len(), || {
-        text::unified(before, new, &name, &name, 3, text::DISPLAY_CAP)
+        text::unified(before, &new, &name, &name, 3, text::DISPLAY_CAP)
     });
     let counts = format!("+{} -{} lines", diff.added, diff.removed);
     let text = format!("{}\n{counts}", shortened(diff));
@@ -138,7 +147,12 @@ fn shortened(diff: text::Unified) -> String {
     text
 }
 
-async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done, String> {
+async fn run_change(
+    change: FileChange,
+    title: String,
+    note: &str,
+    run: Run,
+) -> Result<Done, String> {
     let label = format!("Undine: {title}");
     let applied = tokio::select! {
         biased;
@@ -148,11 +162,19 @@ async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done,
     let FileChange { file, old, new } = &change;
     let before = old.as_deref().unwrap_or_default();
     let diff = files::compute(before.len() + new.len(), || {
-        text::unified(before, new, &file.shown, &file.shown, 3, text::DISPLAY_CAP)
+        let (before, new) = (shown(before), shown(new));
+        text::unified(
+            &before,
+            &new,
+            &file.shown,
+            &file.shown,
+            3,
+            text::DISPLAY_CAP,
+        )
     });
     let what = if old.is_some() { "Changed" } else { "Created" };
     let counts = format!("+{} -{}", diff.added, diff.removed);
-    let text = match applied {
+    let mut text = match applied {
         Applied::Moved => return Ok(Done::Moved),
         Applied::Saved => format!("{what} {} ({counts} lines).", file.shown),
         Applied::Unsaved => format!(
@@ -160,6 +182,7 @@ async fn run_change(change: FileChange, title: String, run: Run) -> Result<Done,
             file.shown
         ),
     };
+    text.push_str(note);
     let shown = Some(shortened(diff)).filter(|it| !it.is_empty());
     Ok(Done::Success {
         text,

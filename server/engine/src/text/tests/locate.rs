@@ -15,6 +15,7 @@ const SEED: u64 = 0x5eed_0004;
 fn check(text: &str, target: &str, replacement: &str, expected: &str) {
     let new = replace(text, target, replacement, false)
         .unwrap()
+        .changes
         .apply(text)
         .unwrap();
     assert_eq!(new, expected);
@@ -61,16 +62,20 @@ fn r_6_a_target_that_stands_twice_is_refused_with_the_count() {
 #[test]
 fn allow_multiple_replaces_every_place() {
     let text = "x\r\nxy\r\n x";
-    let new = replace(text, "x", "é", true).unwrap().apply(text).unwrap();
+    let new = replace(text, "x", "é", true)
+        .unwrap()
+        .changes
+        .apply(text)
+        .unwrap();
     assert_eq!(new, "é\r\néy\r\n é");
     // Each with the ending of its own line.
     let text = "x\r\nx\n";
     let new = replace(text, "x", "x\ny", true).unwrap();
-    assert_eq!(new.apply(text).unwrap(), "x\r\ny\r\nx\ny\n");
+    assert_eq!(new.changes.apply(text).unwrap(), "x\r\ny\r\nx\ny\n");
     // Places which overlap once they are widened to whole endings.
     let text = "\r\n\r\n\r\n";
     let new = replace(text, "\n\r", "x", true).unwrap();
-    assert_eq!(new.apply(text).unwrap(), "x\r\n\r\n");
+    assert_eq!(new.changes.apply(text).unwrap(), "x\r\n\r\n");
 }
 
 #[test]
@@ -132,9 +137,9 @@ fn a_target_cut_inside_a_crlf_leaves_no_half_of_it() {
 fn an_edit_of_endings_alone_is_done_as_written() {
     let text = "a\r\nb\nc\r\n";
     let to_lf = replace(text, "\r\n", "\n", true).unwrap();
-    assert_eq!(to_lf.apply(text).unwrap(), "a\nb\nc\n");
+    assert_eq!(to_lf.changes.apply(text).unwrap(), "a\nb\nc\n");
     let to_crlf = replace(text, "\n", "\r\n", true).unwrap();
-    assert_eq!(to_crlf.apply(text).unwrap(), "a\r\nb\r\nc\r\n");
+    assert_eq!(to_crlf.changes.apply(text).unwrap(), "a\r\nb\r\nc\r\n");
 }
 
 #[test]
@@ -229,9 +234,28 @@ fn many_places_on_one_long_line_are_replaced_in_about_linear_time() {
     let tail = "x".repeat(20_000_000);
     let text = format!("{}{tail}", "item, ".repeat(2_000));
     let start = Instant::now();
-    let changes = replace(&text, "item", "thing", true).unwrap();
+    let changes = replace(&text, "item", "thing", true).unwrap().changes;
     assert!(start.elapsed().as_secs() < 4, "{:?}", start.elapsed());
     assert!(changes.apply(&text).unwrap() == format!("{}{tail}", "thing, ".repeat(2_000)));
+}
+
+/// The only occurrence replaced, by the rule for whole lines where it is some. All endings are `\n`.
+fn replaced(text: &str, target: &str, replacement: &str) -> String {
+    let chop = |it: &str| it.strip_suffix('\n').unwrap_or(it).to_owned();
+    let start = text.find(target).unwrap();
+    let end = start + target.len();
+    let is_whole = (start == 0 || text[..start].ends_with('\n'))
+        && (end == text.len() || target.ends_with('\n') || text[end..].starts_with('\n'));
+    let (lines, new) = (chop(target), chop(replacement));
+    if !is_whole || lines.is_empty() || lines == new {
+        return format!("{}{replacement}{}", &text[..start], &text[end..]);
+    }
+    let (before, after) = (&text[..start], &text[start + lines.len()..]);
+    match (replacement, after.strip_prefix('\n')) {
+        ("", Some(after)) => format!("{before}{after}"),
+        ("", None) => chop(before),
+        (_, _) => format!("{before}{new}{after}"),
+    }
 }
 
 /// Those that overlap as well.
@@ -256,15 +280,16 @@ fn a_replacement_changes_its_place_and_breaks_no_crlf() {
             false => plain(&text[a..b]),
         };
         let replacement = random_text(&mut random, 4).replace('\r', "");
-        let Ok(changes) = replace(&text, &target, &replacement, false) else {
+        let Ok(located) = replace(&text, &target, &replacement, false) else {
             continue;
         };
+        let changes = located.changes;
         n_replaced += 1;
         let new = changes.apply(&text).unwrap();
         let story =
             format!("round {round}: {target:?} to {replacement:?} in {text:?} gave {new:?}");
-        let expected = plain(&text).replacen(&plain(&target), &replacement, 1);
         if !target.ends_with('\r') && occurrences(&plain(&text), &plain(&target)) == 1 {
+            let expected = replaced(&plain(&text), &plain(&target), &replacement);
             assert_eq!(plain(&new), expected, "{story}");
         }
         let first = changes.edits()[0].range.start;
