@@ -31,7 +31,9 @@ fn a_server_that_is_killed_at_any_message_leaves_all_things_old_or_new() {
         n_within += usize::from(round(&mut rng));
     }
     eprintln!("{n_within} of {n} were killed within the turn");
-    assert!(n_within * 2 > n, "{n_within} of {n}");
+    // How many messages a turn has depends on how its output is cut, so this is no exact share; none
+    // would mean that nothing was tested.
+    assert!(n_within * 4 > n, "{n_within} of {n}");
 }
 
 /// Answers whether the turn had not come to its end.
