@@ -9,6 +9,7 @@ type Layers = &'static [&'static [&'static str]];
 const ENGINE: Layers = &[
     &["text"],
     &["policy"],
+    &["review"],
     &["provider"],
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.

@@ -8,5 +8,6 @@ pub mod config;
 pub mod context;
 pub mod policy;
 pub mod provider;
+pub mod review;
 pub mod session;
 pub mod text;
