@@ -114,6 +114,9 @@ impl Ledger {
     pub fn restored(&mut self, text: &str, by: By<'_>) {
         self.file = None;
         self.replaced(text, by);
+        if matches!(by, By::Agent(_)) && self.regions.len() == 1 {
+            self.split(0);
+        }
     }
 
     /// The text as it is.
@@ -401,11 +404,6 @@ impl Ledger {
             region.wrote = None;
             region.untold = false;
         }
-        match by {
-            // A hunk does not come apart under the person's fingers.
-            By::Person => {}
-            By::Agent(_) | By::Review => self.split(index),
-        }
     }
 
     /// Makes a region as small as it can be. True when nothing of it is left.
@@ -470,7 +468,8 @@ impl Ledger {
         self.regions[index].absorb(self.live.byte_slice(text), side);
     }
 
-    /// Lines that one turn left alone between lines that it changed part a region.
+    /// Lines that are in both texts part a region. Only for a file that was written anew: elsewhere a diff could see
+    /// a line of the person's as deleted here and inserted there, and keeping one and reverting the other lost it.
     fn split(&mut self, index: usize) {
         let span = self.span(index);
         let region = &self.regions[index];
