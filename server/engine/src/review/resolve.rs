@@ -66,7 +66,7 @@ impl Ledger {
             let Some(id) = region.id.clone() else {
                 continue;
             };
-            let n_kept = which.from_bottom(region);
+            let n_kept = which.n_kept(region);
             if n_kept > 0 {
                 kept.settled.push(id);
                 self.keep_layers(index, n_kept);
@@ -101,12 +101,12 @@ impl Ledger {
             let Some(id) = region.id.clone() else {
                 continue;
             };
-            let keep = which.above(region);
-            if let Some(layer) = region.layers.get(keep) {
+            let n_left = which.n_left(region);
+            if let Some(layer) = region.layers.get(n_left) {
                 edits.extend(self.setting_back(&span, &layer.before));
                 hunks.push(id.clone());
             }
-            let rest = &region.layers[..keep];
+            let rest = &region.layers[..n_left];
             if rest
                 .iter()
                 .flat_map(|it| &it.authors)
@@ -280,7 +280,7 @@ impl Which<'_> {
     }
 
     /// How many layers, from the oldest on, a keep takes: only with everything below them.
-    fn from_bottom(self, region: &Region) -> usize {
+    fn n_kept(self, region: &Region) -> usize {
         if self.names(region) {
             return region.layers.len();
         }
@@ -290,7 +290,7 @@ impl Which<'_> {
 
     /// How many layers a revert leaves: it takes them from the newest on, none under another's, and none that the
     /// person has changed, unless this very hunk is meant.
-    fn above(self, region: &Region) -> usize {
+    fn n_left(self, region: &Region) -> usize {
         if self.names(region) {
             return 0;
         }

@@ -339,7 +339,7 @@ fn reverting_a_hunk_changes_only_that_hunk() {
         let live = ledger.live().clone();
         let one = before.remove(desk.random.usize(..before.len()));
         let undo = revert(&mut ledger, Which::Hunks(std::slice::from_ref(&one.id)));
-        assert_eq!(undo.hunks, [one.id.clone()]);
+        assert_eq!(undo.hunks, std::slice::from_ref(&one.id));
         let start = live.line_to_byte(one.lines.start as usize);
         let mut expected = live.to_string();
         expected.replace_range(start..start + one.live_text.len(), &one.base_text);
