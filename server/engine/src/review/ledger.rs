@@ -110,13 +110,22 @@ impl Ledger {
         }
     }
 
-    /// A file that the agent had deleted is there again.
+    /// A file that the agent had deleted is there again. The person's bringing it back settles it.
     pub fn restored(&mut self, text: &str, by: By<'_>) {
-        self.file = None;
-        self.replaced(text, by);
-        if matches!(by, By::Agent(_)) && self.regions.len() == 1 {
-            self.split(0);
+        match by {
+            By::Person => {
+                self.deleted(By::Person);
+                self.live = Rope::from_str(text);
+            }
+            By::Review => self.replaced(text, by),
+            By::Agent(_) => {
+                self.replaced(text, by);
+                if self.regions.len() == 1 {
+                    self.split(0);
+                }
+            }
         }
+        self.file = None;
     }
 
     /// The text as it is.
@@ -165,12 +174,8 @@ impl Ledger {
 
     /// `author` is missing when it is the person's.
     fn edit(&mut self, range: Range<usize>, text: &str, author: Option<&Author>) {
-        if author.is_none() && self.touched(&range, text).regions.is_empty() {
-            self.edit_beside(range, text);
-            return;
-        }
         if range.is_empty() || text.is_empty() {
-            self.edit_within(range, text, author);
+            self.small_edit(range, text, author);
             return;
         }
         // A large edit often leaves most lines as they were; those stay whose they are.
@@ -178,20 +183,22 @@ impl Ledger {
         let mut shift = 0;
         for small in ChangeSet::between(&old, text).edits() {
             let start = (range.start + small.range.start).strict_add_signed(shift);
-            let part = start..start + small.range.len();
             shift += small.text.len() as isize - small.range.len() as isize;
-            match author {
-                None if self.touched(&part, &small.text).regions.is_empty() => {
-                    self.edit_beside(part, &small.text);
-                }
-                None | Some(_) => self.edit_within(part, &small.text, author),
-            }
+            self.small_edit(start..start + small.range.len(), &small.text, author);
         }
     }
 
-    /// The person's edit of shared text: it belongs to every version.
-    fn edit_beside(&mut self, range: Range<usize>, text: &str) {
-        let next = self.touched(&range, text).regions.start;
+    fn small_edit(&mut self, range: Range<usize>, text: &str, author: Option<&Author>) {
+        let touched = self.touched(&range, text);
+        if author.is_none() && touched.regions.is_empty() {
+            self.edit_beside(range, text, touched.regions.start);
+        } else {
+            self.edit_within(range, text, author, touched);
+        }
+    }
+
+    /// The person's edit of shared text, before the region `next`: it belongs to every version.
+    fn edit_beside(&mut self, range: Range<usize>, text: &str, next: usize) {
         self.splice_live(&range, text);
         if let Some(region) = self.regions.get_mut(next) {
             region.common = region.common + text.len() - range.len();
@@ -202,8 +209,14 @@ impl Ledger {
     }
 
     /// An edit of the agent's, or the person's in the agent's work: all that it touches becomes one region.
-    fn edit_within(&mut self, range: Range<usize>, text: &str, author: Option<&Author>) {
-        let Touched { regions, after } = self.touched(&range, text);
+    fn edit_within(
+        &mut self,
+        range: Range<usize>,
+        text: &str,
+        author: Option<&Author>,
+        touched: Touched,
+    ) {
+        let Touched { regions, after } = touched;
         let spans: Vec<Range<usize>> = self.spans_of(regions.clone(), after).collect();
         let start = spans
             .first()
@@ -255,8 +268,8 @@ impl Ledger {
         self.stint
     }
 
-    /// The regions that an edit would change: those it reaches into, and those at whose border no line would start
-    /// any more. Empty when there are none; then it says before which region the edit lies.
+    /// The regions that an edit would change: those it reaches into, those at whose border no line would start any
+    /// more, and those whose old lines it puts back. Empty when there are none; then it says before which region the edit lies.
     fn touched(&self, range: &Range<usize>, text: &str) -> Touched {
         let mut found = Touched {
             regions: 0..0,
@@ -273,6 +286,8 @@ impl Ledger {
                 true
             } else {
                 self.breaks_border(i, region, &span, range, text, is_after)
+                    || range.is_empty()
+                        && region.takes_back(self.slice(&span), text, range.start == span.start)
             };
             if is_touched {
                 found.regions.end = i + 1;

@@ -95,6 +95,35 @@ impl Region {
         borders
     }
 
+    /// Whether lines that come in at its start or end are ones that the agent took from there, as when the person
+    /// undoes a deletion. Blank lines are too common for that, unless they make the region what it was.
+    pub(super) fn takes_back(&self, live: RopeSlice<'_>, text: &str, at_start: bool) -> bool {
+        let is_part = |whole: RopeSlice<'_>, at_start: bool| match whole
+            .len_bytes()
+            .checked_sub(text.len())
+        {
+            None => false,
+            Some(_) if at_start => starts_with(whole, text),
+            Some(rest) => whole.get_byte_slice(rest..).is_some_and(|it| it == text),
+        };
+        let n_new = live.len_bytes() + text.len();
+        let is_version = self.versions().any(|it| {
+            let rest = if at_start {
+                text.len()..n_new
+            } else {
+                0..live.len_bytes()
+            };
+            it.len_bytes() == n_new
+                && is_part(it.slice(..), at_start)
+                && it.get_byte_slice(rest).is_some_and(|it| it == live)
+        });
+        let base = self.base().slice(..);
+        let at_both = live.len_bytes() == 0;
+        let is_lines = !text.trim().is_empty()
+            && (is_part(base, at_start) || at_both && is_part(base, !at_start));
+        is_version || is_lines
+    }
+
     /// Shared text right before or after it becomes part of it.
     pub(super) fn absorb(&mut self, text: RopeSlice<'_>, side: End) {
         self.live += text.len_bytes();
@@ -252,6 +281,11 @@ fn first(text: RopeSlice<'_>) -> Option<u8> {
 
 fn last(text: RopeSlice<'_>) -> Option<u8> {
     text.get_byte(text.len_bytes().checked_sub(1)?)
+}
+
+fn starts_with(whole: RopeSlice<'_>, text: &str) -> bool {
+    let start = whole.get_byte_slice(..text.len());
+    start.is_some_and(|it| it == text)
 }
 
 /// Bytes with which both start, at most `limit`.

@@ -162,6 +162,47 @@ fn undo_by_the_person_makes_the_hunk_the_agents_again_or_takes_it_out() {
 }
 
 #[test]
+fn undoing_a_deletion_leaves_nothing_to_review() {
+    let mut it = ledger("one\ntwo\nthree\nfour\n");
+    agent(&mut it, 1, "two\nthree\n", "");
+    let deleted = it.clone();
+    person(&mut it, "four", "two\nthree\nfour");
+    assert!(it.is_settled());
+    assert_eq!(it.base(), "one\ntwo\nthree\nfour\n");
+
+    let mut it = deleted;
+    person(&mut it, "four", "three\nfour");
+    check(
+        &mut it,
+        expect![[r#"
+            1..2 mixed turn-1 "two\nthree\n" -> "three\n"
+        "#]],
+    );
+    person(&mut it, "three", "two\nthree");
+    assert!(it.is_settled());
+
+    // In two steps, when a change was next to it.
+    let mut it = ledger("one\ntwo\nthree\nfour\n");
+    agent(&mut it, 1, "two\nthree\n", "TWO\n");
+    person(&mut it, "four", "three\nfour");
+    person(&mut it, "TWO", "two");
+    assert!(it.is_settled());
+}
+
+#[test]
+fn a_file_that_the_person_brings_back_is_settled() {
+    let mut it = ledger("one\ntwo\n");
+    it.deleted(By::Agent(&author(1)));
+    it.restored("one\ntwo\n", By::Person);
+    assert!(it.is_settled());
+    assert_eq!(it.base(), "one\ntwo\n");
+    expect![[r#"
+        0..0 "one\ntwo\n" -> "": Reverted
+    "#]]
+    .assert_eq(&told(&mut it));
+}
+
+#[test]
 fn a_later_turn_is_taken_back_to_where_the_earlier_one_was() {
     let mut it = ledger("one\ntwo\nthree\n");
     agent(&mut it, 1, "two", "TWO");

@@ -96,9 +96,7 @@ impl Model {
         if range.is_empty() && text.is_empty() {
             return;
         }
-        let touched = self.touched(&range, text);
-        let is_beside = turn.is_none() && touched.is_none();
-        if is_beside || range.is_empty() || text.is_empty() {
+        if range.is_empty() || text.is_empty() {
             return self.small_edit(range, text, turn);
         }
         let old = self.live()[range.clone()].to_owned();
@@ -181,7 +179,13 @@ impl Model {
             let inside = range.start < span.end && range.end > span.start;
             let after = range.start == span.end;
             let before = !after && range.end == span.start;
-            if inside || (after || before) && self.breaks(i, range, text, after) {
+            let borders = after || before;
+            if inside
+                || borders && self.breaks(i, range, text, after)
+                || borders
+                    && range.is_empty()
+                    && self.takes_back(i, text, range.start == span.start)
+            {
                 let start = found.map_or(i, |it| it.start);
                 found = Some(start..i + 1);
             }
@@ -224,6 +228,22 @@ impl Model {
             let whole = format!("{previous}{own}{next}");
             !(is_line_start(&whole, start) && is_line_start(&whole, end))
         })
+    }
+
+    /// Whether the lines were in the hunk, at this end, before the agent came.
+    fn takes_back(&self, hunk: usize, text: &str, at_start: bool) -> bool {
+        let row = &self.rows[hunk];
+        let (live, base) = (row.text(LIVE), row.text(Version::Before(0)));
+        let new = if at_start {
+            format!("{text}{live}")
+        } else {
+            format!("{live}{text}")
+        };
+        let mut versions = self.versions(row).into_iter();
+        let is_blank = text.chars().all(char::is_whitespace);
+        versions.any(|it| row.text(it) == new)
+            || !is_blank && (at_start || live.is_empty()) && base.starts_with(text)
+            || !is_blank && (!at_start || live.is_empty()) && base.ends_with(text)
     }
 
     fn versions(&self, row: &Row) -> Vec<Version> {
