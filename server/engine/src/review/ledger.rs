@@ -6,6 +6,7 @@ use ropey::{Rope, RopeSlice};
 
 use super::{
     Author, Fate,
+    align::aligned,
     region::{Borders, End, Layer, Piece, Region, join},
     report::Verdict,
 };
@@ -66,13 +67,18 @@ impl Ledger {
     /// The text was changed. An error means that the edit is for another text, and nothing was done; then
     /// [`replaced`](Self::replaced) brings the ledger up to date.
     pub fn edited(&mut self, changes: &ChangeSet, by: By<'_>) -> Result<(), Misfit> {
-        let edits = changes.edits();
+        let mut edits = changes.edits();
         self.check(changes, &edits)?;
-        let author = match by {
-            By::Agent(author) => Some(author),
-            By::Review if self.settle(&edits) => return Ok(()),
-            // Not what was asked for, so it counts as the person's: that loses nothing.
-            By::Person | By::Review => None,
+        if let [_] = edits[..] {
+            edits = edits
+                .into_iter()
+                .map(|it| aligned(&self.live, it))
+                .collect();
+        }
+        let (edits, author) = match by {
+            By::Agent(author) => (edits, Some(author)),
+            // What is left of a review's edit is not what was asked for. As the person's it loses nothing.
+            By::Person | By::Review => (self.settle(edits), None),
         };
         let mut shift = 0;
         for Edit { range, text } in edits {

@@ -156,58 +156,75 @@ impl Ledger {
         kept
     }
 
-    /// The review's own edit came back. False, and nothing done, if it is not one: it goes beside the regions, or
-    /// makes of one what it never was.
-    pub(super) fn settle(&mut self, edits: &[Edit]) -> bool {
+    /// Settles the regions that an edit sets back to what they were before some turn: a review's edit that came
+    /// back, or the person's undo. Returns the other edits, for the text as it then is.
+    pub(super) fn settle(&mut self, edits: Vec<Edit>) -> Vec<Edit> {
         let mut steps: Vec<(usize, usize, Rope)> = Vec::new();
-        let mut rest = edits;
+        let mut others: Vec<Edit> = Vec::new();
+        let mut shift = 0;
+        let mut rest = edits.into_iter().peekable();
         for (index, (region, span)) in self.regions.iter().zip(self.spans()).enumerate() {
-            let within = |it: &&Edit| span.start <= it.range.start && it.range.end <= span.end;
-            let n_within = rest.iter().take_while(within).count();
-            let (own, others) = rest.split_at(n_within);
+            while let Some(before) = rest.next_if(|it| it.range.start < span.start) {
+                others.push(shifted(before, shift));
+            }
+            let mut own = Vec::new();
+            while let Some(within) = rest.next_if(|it| it.range.end <= span.end) {
+                own.push(within);
+            }
             if own.is_empty() {
                 continue;
             }
-            rest = others;
-            let mut text = Rope::from(self.slice(&span));
-            for Edit { range, text: new } in own.iter().rev() {
-                let start = text.byte_to_char(range.start - span.start);
-                let end = text.byte_to_char(range.end - span.start);
-                text.remove(start..end);
-                text.insert(start, new);
-            }
+            let text = self.edited_slice(&span, &own);
             match region.layers.iter().position(|it| it.before == text) {
-                Some(layer) => steps.push((index, layer, text)),
-                None => return false,
+                Some(layer) => {
+                    shift += text.len_bytes() as isize - span.len() as isize;
+                    steps.push((index, layer, text));
+                }
+                None => others.extend(own.into_iter().map(|it| shifted(it, shift))),
             }
         }
-        if !rest.is_empty() {
-            return false;
-        }
+        others.extend(rest.map(|it| shifted(it, shift)));
         for (index, layer, text) in steps.into_iter().rev() {
-            self.say(index, Fate::Reverted);
-            let span = self.span(index);
-            let start = self.live.byte_to_char(span.start);
-            let end = self.live.byte_to_char(span.end);
-            self.live.remove(start..end);
-            for (at, chunk) in chunks_at(&text, start) {
-                self.live.insert(at, chunk);
-            }
-            let region = &mut self.regions[index];
-            region.live = text.len_bytes();
-            region.layers.truncate(layer);
-            region.id = None;
-            if layer == 0 {
-                self.dissolve(index);
-            } else {
-                region.forget_unmixed();
-                self.tidy(index, By::Review);
-            }
+            self.set_back(index, layer, &text);
+        }
+        others
+    }
+
+    /// A region's text after edits within it.
+    fn edited_slice(&self, span: &Range<usize>, edits: &[Edit]) -> Rope {
+        let mut text = Rope::from(self.slice(span));
+        for Edit { range, text: new } in edits.iter().rev() {
+            let start = text.byte_to_char(range.start - span.start);
+            let end = text.byte_to_char(range.end - span.start);
+            text.remove(start..end);
+            text.insert(start, new);
+        }
+        text
+    }
+
+    /// A region is what it was before a layer.
+    fn set_back(&mut self, index: usize, layer: usize, text: &Rope) {
+        self.say(index, Fate::Reverted);
+        let span = self.span(index);
+        let start = self.live.byte_to_char(span.start);
+        let end = self.live.byte_to_char(span.end);
+        self.live.remove(start..end);
+        for (at, chunk) in chunks_at(text, start) {
+            self.live.insert(at, chunk);
+        }
+        let region = &mut self.regions[index];
+        region.live = text.len_bytes();
+        region.layers.truncate(layer);
+        region.id = None;
+        if layer == 0 {
+            self.dissolve(index);
+        } else {
+            region.forget_unmixed();
+            self.tidy(index, By::Review);
         }
         if self.regions.is_empty() && matches!(self.file, Some(FileChange::Deleted(_))) {
             self.file = None;
         }
-        true
     }
 
     /// Accepts a region's lowest layers.
@@ -297,6 +314,12 @@ impl Which<'_> {
         let clean = |it: &&Layer| !it.mixed && it.authors.iter().all(|it| self.covers(it));
         region.layers.len() - region.layers.iter().rev().take_while(clean).count()
     }
+}
+
+fn shifted(mut edit: Edit, shift: isize) -> Edit {
+    let Range { start, end } = edit.range;
+    edit.range = start.strict_add_signed(shift)..end.strict_add_signed(shift);
+    edit
 }
 
 /// The text in pieces, each with the character it goes to when the first goes to `at`.

@@ -190,6 +190,26 @@ fn undoing_a_deletion_leaves_nothing_to_review() {
 }
 
 #[test]
+fn whole_lines_are_beside_a_hunk_however_the_editor_says_it() {
+    let mut it = ledger("one\n  two\nthree\n");
+    agent(&mut it, 1, "two", "TWO");
+    // Before `  TWO`, as an editor that compares characters says it.
+    let changes = replacement(&it, 6..6, "new\n  ");
+    it.edited(&changes, By::Person).unwrap();
+    // Behind it, at the end of its line.
+    let end = "one\n  new\n  TWO".len();
+    let changes = replacement(&it, end..end, "\nlast");
+    it.edited(&changes, By::Person).unwrap();
+    assert_eq!(it.base(), "one\n  new\n  two\nlast\nthree\n");
+    check(
+        &mut it,
+        expect![[r#"
+            2..3 pending turn-1 "  two\n" -> "  TWO\n"
+        "#]],
+    );
+}
+
+#[test]
 fn a_file_that_the_person_brings_back_is_settled() {
     let mut it = ledger("one\ntwo\n");
     it.deleted(By::Agent(&author(1)));

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{author, ledger, model::Model, replacement, revert, turn};
 use crate::{
-    review::{By, HunkState, Ledger, ReviewHunk, Which},
-    text::{ChangeSet, Encoding, position},
+    review::{By, HunkState, Ledger, ReviewHunk, Which, align::aligned},
+    text::{ChangeSet, Edit, Encoding, position},
 };
 
 const SEED: u64 = 0x5eed_0077;
@@ -92,6 +92,7 @@ impl Desk {
             text.clear();
         }
         let changes = replacement(&self.ledger, range.clone(), &text);
+        let rope = self.ledger.live().clone();
         let own = author(self.turn);
         let by = if by_agent {
             By::Agent(&own)
@@ -100,6 +101,7 @@ impl Desk {
         };
         self.ledger.edited(&changes, by).unwrap();
         if let Some(model) = &mut self.model {
+            let Edit { range, text } = aligned(&rope, Edit { range, text });
             model.edit(range, &text, by_agent.then_some(self.turn));
         }
     }
@@ -356,6 +358,43 @@ fn reverting_a_hunk_changes_only_that_hunk() {
         let after: Vec<_> = ledger.hunks().iter().map(plain).collect();
         let before: Vec<_> = before.iter().map(plain).collect();
         assert_eq!(after, before, "step {}", desk.step);
+    });
+}
+
+#[test]
+fn undoing_an_edit_of_the_agents_leaves_nothing_to_review() {
+    walk(5_000, |desk| {
+        let live = desk.ledger.live().to_string();
+        let mut ledger = Ledger::new(desk.ledger.live().clone());
+        let range = desk.range(&live);
+        let text = desk.text(4);
+        let changes = replacement(&ledger, range, &text);
+        let undo = changes.invert(&live).unwrap();
+        ledger.edited(&changes, By::Agent(&author(1))).unwrap();
+        ledger.edited(&undo, By::Person).unwrap();
+        assert_eq!(*ledger.live(), *live, "step {}", desk.step);
+        assert_eq!(
+            ledger.hunks(),
+            [],
+            "step {}: {changes:?} in {live:?}",
+            desk.step
+        );
+    });
+}
+
+#[test]
+fn an_edit_said_in_whole_lines_makes_the_same_text() {
+    walk(5_000, |desk| {
+        let live = desk.ledger.live().clone();
+        let range = desk.range(&live.to_string());
+        let text = desk.text(4);
+        let made = |edit: Edit| {
+            let changes = replacement(&desk.ledger, edit.range, &edit.text);
+            changes.apply(&live.to_string()).unwrap()
+        };
+        let edit = Edit { range, text };
+        let other = aligned(&live, edit.clone());
+        assert_eq!(made(edit), made(other), "step {}", desk.step);
     });
 }
 

@@ -96,6 +96,9 @@ impl Model {
         if range.is_empty() && text.is_empty() {
             return;
         }
+        if turn.is_none() && self.set_back(&range, text) {
+            return self.normalise();
+        }
         if range.is_empty() || text.is_empty() {
             return self.small_edit(range, text, turn);
         }
@@ -107,6 +110,32 @@ impl Model {
             self.small_edit(start..start + edit.range.len(), &edit.text, turn);
             shift += edit.text.len() as isize - edit.range.len() as isize;
         }
+    }
+
+    /// Whether the edit made a hunk what it was before some turn.
+    fn set_back(&mut self, range: &Range<usize>, text: &str) -> bool {
+        for (i, span) in self.spans().into_iter().enumerate() {
+            let is_within = span.start <= range.start && range.end <= span.end;
+            let Row::Hunk(hunk) = &mut self.rows[i] else {
+                continue;
+            };
+            if !is_within {
+                continue;
+            }
+            let mut new = hunk.live.clone();
+            new.replace_range(range.start - span.start..range.end - span.start, text);
+            let Some(layer) = hunk.layers.iter().position(|it| it.1 == new) else {
+                continue;
+            };
+            hunk.layers.truncate(layer);
+            hunk.live = new;
+            if layer == 0 {
+                let text = std::mem::take(&mut hunk.live);
+                self.rows[i] = Row::Same(text);
+            }
+            return true;
+        }
+        false
     }
 
     fn small_edit(&mut self, range: Range<usize>, text: &str, turn: Option<u64>) {
