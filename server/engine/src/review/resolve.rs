@@ -159,6 +159,12 @@ impl Ledger {
     /// Settles the regions that an edit sets back to what they were before some turn: a review's edit that came
     /// back, or the person's undo. Returns the other edits, for the text as it then is.
     pub(super) fn settle(&mut self, edits: Vec<Edit>) -> Vec<Edit> {
+        if let [edit] = &edits[..] {
+            return match self.settle_across(edit) {
+                true => Vec::new(),
+                false => edits,
+            };
+        }
         let mut steps: Vec<(usize, usize, Rope)> = Vec::new();
         let mut others: Vec<Edit> = Vec::new();
         let mut shift = 0;
@@ -190,7 +196,57 @@ impl Ledger {
         others
     }
 
-    /// A region's text after edits within it.
+    /// Settles all regions that one edit reaches, if together with what is between them they are what they were
+    /// before some turn: many editors say an undo as one edit, however many the change had been.
+    fn settle_across(&mut self, edit: &Edit) -> bool {
+        let reached: Vec<(usize, Range<usize>)> = self
+            .spans()
+            .enumerate()
+            .skip_while(|(_, it)| it.end < edit.range.start)
+            .take_while(|(_, it)| it.start <= edit.range.end)
+            .collect();
+        let (Some((_, first)), Some((_, last))) = (reached.first(), reached.last()) else {
+            return false;
+        };
+        let window = first.start.min(edit.range.start)..last.end.max(edit.range.end);
+        let new = self.edited_slice(&window, std::slice::from_ref(edit));
+        let layers = reached.iter().flat_map(|it| &self.regions[it.0].layers);
+        let mut stints: Vec<u64> = layers.map(|it| it.stint).collect();
+        stints.sort_unstable();
+        stints.dedup();
+        let layer = |index: usize, stint: u64| {
+            let layers = &self.regions[index].layers;
+            layers.iter().position(|it| it.stint >= stint)
+        };
+        let is_as_before = |stint: &u64| {
+            let mut old = Rope::new();
+            let mut at = window.start;
+            for (index, span) in &reached {
+                old.append(Rope::from(self.slice(&(at..span.start))));
+                old.append(match layer(*index, *stint) {
+                    Some(layer) => self.regions[*index].layers[layer].before.clone(),
+                    None => Rope::from(self.slice(span)),
+                });
+                at = span.end;
+            }
+            old.append(Rope::from(self.slice(&(at..window.end))));
+            old == new
+        };
+        let Some(stint) = stints.into_iter().find(is_as_before) else {
+            return false;
+        };
+        let steps: Vec<(usize, usize)> = reached
+            .iter()
+            .filter_map(|it| Some((it.0, layer(it.0, stint)?)))
+            .collect();
+        for (index, layer) in steps.into_iter().rev() {
+            let text = self.regions[index].layers[layer].before.clone();
+            self.set_back(index, layer, &text);
+        }
+        true
+    }
+
+    /// A part of the text after edits within it.
     fn edited_slice(&self, span: &Range<usize>, edits: &[Edit]) -> Rope {
         let mut text = Rope::from(self.slice(span));
         for Edit { range, text: new } in edits.iter().rev() {

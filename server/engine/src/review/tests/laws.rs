@@ -362,12 +362,18 @@ fn reverting_a_hunk_changes_only_that_hunk() {
 }
 
 #[test]
-fn undoing_an_edit_of_the_agents_leaves_nothing_to_review() {
+fn undoing_an_insertion_or_a_deletion_of_the_agents_leaves_nothing_to_review() {
     walk(5_000, |desk| {
         let live = desk.ledger.live().to_string();
         let mut ledger = Ledger::new(desk.ledger.live().clone());
-        let range = desk.range(&live);
-        let text = desk.text(4);
+        let mut range = desk.range(&live);
+        let mut text = desk.text(4);
+        // Of a replacement, a diff may see the halves so far apart that an undo does not reach both.
+        if desk.random.bool() {
+            range.end = range.start;
+        } else {
+            text.clear();
+        }
         let changes = replacement(&ledger, range, &text);
         let undo = changes.invert(&live).unwrap();
         ledger.edited(&changes, By::Agent(&author(1))).unwrap();

@@ -112,28 +112,39 @@ impl Model {
         }
     }
 
-    /// Whether the edit made a hunk what it was before some turn.
+    /// Whether the edit made all hunks that it reaches what they were before some turn.
     fn set_back(&mut self, range: &Range<usize>, text: &str) -> bool {
-        for (i, span) in self.spans().into_iter().enumerate() {
-            let is_within = span.start <= range.start && range.end <= span.end;
-            let Row::Hunk(hunk) = &mut self.rows[i] else {
-                continue;
-            };
-            if !is_within {
-                continue;
+        let mut new = self.live();
+        new.replace_range(range.clone(), text);
+        let spans = self.spans();
+        let is_reached = |it: usize| spans[it].start <= range.end && range.start <= spans[it].end;
+        let stints = self.rows.iter().enumerate().filter(|it| is_reached(it.0));
+        let mut stints: Vec<u64> = stints
+            .flat_map(|it| match it.1 {
+                Row::Same(_) => Vec::new(),
+                Row::Hunk(hunk) => hunk.layers.iter().map(|it| it.0).collect(),
+            })
+            .collect();
+        stints.sort_unstable();
+        for stint in stints {
+            let mut other = self.clone();
+            for (i, row) in other.rows.iter_mut().enumerate() {
+                if let (true, Row::Hunk(hunk)) = (is_reached(i), row) {
+                    hunk.live = self.rows[i].text(Version::Before(stint)).to_owned();
+                    hunk.layers.retain(|it| it.0 < stint);
+                }
             }
-            let mut new = hunk.live.clone();
-            new.replace_range(range.start - span.start..range.end - span.start, text);
-            let Some(layer) = hunk.layers.iter().position(|it| it.1 == new) else {
-                continue;
-            };
-            hunk.layers.truncate(layer);
-            hunk.live = new;
-            if layer == 0 {
-                let text = std::mem::take(&mut hunk.live);
-                self.rows[i] = Row::Same(text);
+            if other.live() == new {
+                *self = other;
+                for row in &mut self.rows {
+                    if let Row::Hunk(hunk) = row
+                        && hunk.layers.is_empty()
+                    {
+                        *row = Row::Same(std::mem::take(&mut hunk.live));
+                    }
+                }
+                return true;
             }
-            return true;
         }
         false
     }
