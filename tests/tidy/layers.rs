@@ -11,6 +11,7 @@ const ENGINE: Layers = &[
     &["rounds"],
     &["text"],
     &["policy"],
+    &["review"],
     &["provider"],
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.

@@ -8,6 +8,7 @@ pub mod config;
 pub mod document;
 pub mod methods;
 pub mod record;
+pub mod review;
 pub mod session;
 pub mod tool;
 

@@ -83,6 +83,19 @@ impl ChangeSet {
         steps
     }
 
+    /// The change that these edits make of a text of `old_len` bytes. `None` if they are not in order, overlap, or
+    /// reach past its end.
+    pub fn of_edits(old_len: usize, edits: &[Edit]) -> Option<ChangeSet> {
+        let mut steps = ChangeSet::default();
+        for Edit { range, text } in edits {
+            steps.keep(range.start.checked_sub(steps.old_len)?);
+            steps.insert(text);
+            steps.delete(range.end.checked_sub(range.start)?);
+        }
+        steps.keep(old_len.checked_sub(steps.old_len)?);
+        Some(steps)
+    }
+
     /// The text after the change.
     pub fn apply(&self, old: &str) -> Result<String, Misfit> {
         self.check_len(self.old_len, old.len())?;
