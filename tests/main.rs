@@ -10,6 +10,7 @@ mod demo;
 mod edits;
 mod generated;
 mod lifecycle;
+mod patches;
 #[cfg(target_os = "linux")]
 mod process;
 mod prompts;

@@ -9,6 +9,7 @@ mod endings;
 pub mod hunks;
 mod lines;
 pub mod locate;
+pub mod patch;
 pub mod position;
 mod similar;
 mod unified;

@@ -1,0 +1,584 @@
+//! Finds where the hunks of one file belong and makes one change set of them.
+
+use std::{borrow::Cow, fmt::Write};
+
+use super::{
+    FileKind, FilePatch, HunkFailure, LineKind, PatchHunk, PatchLine, PlaceError, Why,
+    anchor::Anchors,
+    choose::{Choice, choose},
+    envelope::shortened,
+    lines::View,
+    search::{Hits, Needle, PASSES, normal, search},
+    write::{self, LineEdit},
+};
+use crate::text::{ChangeSet, similar};
+
+/// A file's patch with its place in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    pub changes: ChangeSet,
+    /// In the order of the patch.
+    pub hunks: Vec<PlacedHunk>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedHunk {
+    /// The first line it was matched with, from 1; of an insertion without context, the line that it pushes
+    /// down. Where hunks build on each other, of the text that those before have made.
+    pub line: usize,
+    /// Lines between the stated place and this one; less than 0 is further up. `None` if none was stated.
+    pub moved_by: Option<isize>,
+    /// The strictest pass that found it.
+    pub likeness: Likeness,
+    /// Whether anything but line endings was overlooked to find it, in its lines or in its anchors.
+    pub is_fuzzy: bool,
+}
+
+/// How a hunk's lines are like those of the file. Line endings never count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    Exact,
+    /// But for blanks at the ends of lines.
+    TrailingBlanks,
+    /// But for blanks at both ends. New lines get the indentation of the file.
+    Indentation,
+    /// But for these, and for dashes, quotes and blanks that only look alike.
+    Typography,
+}
+
+impl Placed {
+    /// What a model should look at again, in a sentence a hunk; empty if all stood where it was said to stand.
+    pub fn note(&self) -> String {
+        let mut out = String::new();
+        for (at, hunk) in self.hunks.iter().enumerate() {
+            let like = match (hunk.likeness, hunk.is_fuzzy) {
+                (Likeness::Exact, false) => continue,
+                (Likeness::Exact, true) => "not quite as written",
+                (Likeness::TrailingBlanks, _) => "but for blanks at the ends of lines",
+                (Likeness::Indentation, _) => "but for indentation",
+                (Likeness::Typography, _) => "but for typographic characters",
+            };
+            let n = at + 1;
+            // Writing to a string does not fail.
+            let _ = writeln!(out, "hunk {n} fits at line {} {like}; verify it there", hunk.line);
+        }
+        out
+    }
+}
+
+/// A hunk's place.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    /// From 0.
+    pub(super) start: usize,
+    /// Context and old lines that were matched, from the first.
+    pub(super) n_old: usize,
+    pub(super) likeness: Likeness,
+    pub(super) is_fuzzy: bool,
+}
+
+/// Places the hunks of `file` in `text`: all of them or none.
+///
+/// For an update, and for a deletion that says what it deletes; a new file has [`FilePatch::content`]. Each hunk
+/// is found by the strictest pass that finds it anywhere, and must then have one place only: for its anchors, for
+/// the order of the hunks, or for its stated line by a clear margin. Endings stay as they are line by line, and
+/// the final newline stays as it is unless the patch marks it. A change set that changes nothing is an error,
+/// except for a rename.
+pub fn place(file: &FilePatch, text: &str) -> Result<Placed, PlaceError> {
+    let refused = |failures: Vec<HunkFailure>| PlaceError {
+        path: file.path.clone(),
+        n_hunks: file.hunks.len(),
+        failures,
+    };
+    let placed = place_hunks(&file.hunks, text).map_err(refused)?;
+    let only = |why: Why| {
+        vec![HunkFailure {
+            hunk: 1,
+            line: file.hunks.first().map_or(file.line, |it| it.line),
+            why,
+        }]
+    };
+    match file.kind {
+        FileKind::Update if placed.changes.is_identity() && file.new_path.is_none() => {
+            Err(refused(only(Why::Unchanged)))
+        }
+        FileKind::Delete if file.hunks.is_empty() => {
+            let changes = ChangeSet::between(text, "");
+            Ok(Placed { changes, ..placed })
+        }
+        FileKind::Delete if placed.changes.new_len() > 0 => Err(refused(only(Why::RestLeft))),
+        FileKind::Update | FileKind::Delete | FileKind::Create => Ok(placed),
+    }
+}
+
+/// Hunks speak of the text as it was. Where one is not found in it, those before are applied and the rest is
+/// looked for in the result, since models also write hunks that build on each other.
+fn place_hunks(hunks: &[PatchHunk], text: &str) -> Result<Placed, Vec<HunkFailure>> {
+    const MAX_ROUNDS: usize = 8;
+    let mut text = Cow::Borrowed(text);
+    let mut all = Placed {
+        changes: ChangeSet::identity(text.len()),
+        hunks: Vec::new(),
+    };
+    let mut first_failures = None;
+    for round in 1.. {
+        let done = all.hunks.len();
+        let failures = match place_at_once(&hunks[done..], &text) {
+            Ok(placed) => return Ok(followed_by(all, placed)),
+            Err(failures) => failures,
+        };
+        let is_missing = |(hunk, why): &&(usize, Why)| *hunk > 0 && matches!(why, Why::NotFound { .. });
+        let n_before = failures.first().filter(is_missing).map(|(hunk, _)| *hunk);
+        // What is wrong is told about the text that the model knows.
+        first_failures.get_or_insert_with(|| {
+            let failures = failures.into_iter().map(|(hunk, why)| HunkFailure {
+                hunk: done + hunk + 1,
+                line: hunks[done + hunk].line,
+                why,
+            });
+            failures.collect()
+        });
+        let before = n_before
+            .filter(|_| round < MAX_ROUNDS)
+            .and_then(|n| place_at_once(&hunks[done..done + n], &text).ok());
+        let next = before.and_then(|it| Some((it.changes.apply(&text).ok()?, it)));
+        let Some((next, placed)) = next else {
+            break;
+        };
+        all = followed_by(all, placed);
+        text = Cow::Owned(next);
+    }
+    Err(first_failures.unwrap_or_default())
+}
+
+/// The second was placed in the text that the first makes.
+fn followed_by(mut first: Placed, second: Placed) -> Placed {
+    if let Ok(changes) = first.changes.compose(&second.changes) {
+        first.changes = changes;
+        first.hunks.extend(second.hunks);
+    }
+    first
+}
+
+type Failures = Vec<(usize, Why)>;
+
+fn place_at_once(hunks: &[PatchHunk], text: &str) -> Result<Placed, Failures> {
+    let mut lines = hunks.iter().flat_map(|it| &it.lines);
+    let has_mark = lines.any(|it| it.text.starts_with('\u{feff}'));
+    let view = View::of(text, has_mark);
+    let spots = match stated_spots(&view, hunks) {
+        Some(spots) => spots,
+        None => searched_spots(&view, hunks)?,
+    };
+    let changes = write::change_set(&view, all_edits(&view, hunks, &spots)?);
+    let placed = |(hunk, spot): (&PatchHunk, &Spot)| PlacedHunk {
+        line: spot.start + 1,
+        moved_by: first_line(hunk).map(|it| spot.start as isize - it as isize),
+        likeness: spot.likeness,
+        is_fuzzy: spot.is_fuzzy,
+    };
+    Ok(Placed {
+        changes,
+        hunks: hunks.iter().zip(&spots).map(placed).collect(),
+    })
+}
+
+/// The line that a hunk states, from 0: of its first line, or the one that an insertion pushes down.
+fn first_line(hunk: &PatchHunk) -> Option<usize> {
+    let stated = hunk.stated?;
+    Some(match hunk.old().next() {
+        Some(_) => stated.line.saturating_sub(1),
+        None => stated.line,
+    })
+}
+
+fn all_edits(
+    view: &View<'_>,
+    hunks: &[PatchHunk],
+    spots: &[Spot],
+) -> Result<Vec<LineEdit>, Failures> {
+    let mut edits: Vec<LineEdit> = Vec::new();
+    let mut failures = Vec::new();
+    for (at, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
+        match write::edits(view, at, hunk, spot) {
+            Ok(more) => edits.extend(more),
+            Err(why) => failures.push((at, why)),
+        }
+    }
+    edits.sort_by_key(|it| (it.range.start, it.range.end));
+    for pair in edits.windows(2) {
+        let (a, b) = (&pair[0], &pair[1]);
+        let both_insert = a.range.is_empty() && b.range.is_empty();
+        if a.range.end > b.range.start || both_insert && a.range == b.range {
+            let (first, second) = (a.hunk.min(b.hunk), a.hunk.max(b.hunk));
+            failures.push((second, Why::Overlap { other: first + 1 }));
+        }
+    }
+    match failures.is_empty() {
+        true => Ok(edits),
+        false => Err(failures),
+    }
+}
+
+/// Each at its stated line, if that fits for all of them: so a patch that a tool made is placed at once.
+fn stated_spots(view: &View<'_>, hunks: &[PatchHunk]) -> Option<Vec<Spot>> {
+    let mut end = 0;
+    hunks
+        .iter()
+        .map(|hunk| {
+            let start = first_line(hunk).filter(|_| hunk.stated.is_some_and(|it| it.is_trusted))?;
+            let n_old = hunk.old().count();
+            let here = view.contents.get(start..start + n_old)?;
+            let is_last = start + n_old == view.len();
+            let fits = start >= end
+                && here.iter().zip(hunk.old()).all(|(here, it)| *here == it.text)
+                && (is_last || !is_at_end(hunk))
+                && (!is_last || n_old == 0 || hunk.old_is_open == view.is_open());
+            end = start + n_old;
+            fits.then_some(Spot {
+                start,
+                n_old,
+                likeness: Likeness::Exact,
+                is_fuzzy: false,
+            })
+        })
+        .collect()
+}
+
+fn is_at_end(hunk: &PatchHunk) -> bool {
+    hunk.at_end || hunk.old_is_open || hunk.new_is_open
+}
+
+fn searched_spots(view: &View<'_>, hunks: &[PatchHunk]) -> Result<Vec<Spot>, Failures> {
+    let found = find(view, hunks);
+    let anchors = Anchors::of(view, hunks);
+    let mut failures = Vec::new();
+    let mut choices = Vec::new();
+    for (at, (hunk, found)) in hunks.iter().zip(&found).enumerate() {
+        match possible(view, hunk, found.as_ref(), &anchors) {
+            Ok(places) => choices.push(Choice {
+                hinted: hunk
+                    .heading
+                    .as_ref()
+                    .filter(|_| places.len() > 1)
+                    .and_then(|it| anchors.hinted(view, it, &places)),
+                places,
+                core: core(hunk),
+                stated: first_line(hunk),
+                is_trusted: hunk.stated.is_some_and(|it| it.is_trusted),
+            }),
+            Err(why) => failures.push((at, why)),
+        }
+    }
+    if !failures.is_empty() {
+        explain(view, hunks, &mut failures);
+        return Err(failures);
+    }
+    let starts = choose(&choices)?;
+    let spot = |(at, start): (usize, usize)| Spot {
+        start,
+        n_old: found[at].as_ref().map_or(0, |it| it.n_old),
+        likeness: found[at].as_ref().map_or(Likeness::Exact, |it| it.likeness),
+        is_fuzzy: found[at].as_ref().is_some_and(|it| it.is_fuzzy)
+            || anchors.is_fuzzy(&hunks[at].anchors),
+    };
+    let spots: Vec<Spot> = starts.into_iter().enumerate().map(spot).collect();
+    doubts(view, hunks, &spots)?;
+    Ok(spots)
+}
+
+/// A hunk's old lines, found.
+struct Found {
+    hits: Hits,
+    n_old: usize,
+    likeness: Likeness,
+    is_fuzzy: bool,
+}
+
+/// How the old lines of a hunk may be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    AsWritten,
+    /// Some context came without its blank, so perhaps all did, and what looks like it is indentation.
+    BareContext,
+    /// Without an empty line at the end, which models add (spec 2.2).
+    WithoutLastBlank,
+    BareWithoutLastBlank,
+}
+
+fn find(view: &View<'_>, hunks: &[PatchHunk]) -> Vec<Option<Found>> {
+    let mut found: Vec<Option<Found>> = hunks.iter().map(|_| None).collect();
+    let plain = [Reading::AsWritten, Reading::BareContext];
+    let cut = [Reading::WithoutLastBlank, Reading::BareWithoutLastBlank];
+    for (readings, pass) in [plain, cut]
+        .into_iter()
+        .flat_map(|readings| PASSES.map(|pass| (readings, pass)))
+    {
+        for reading in readings {
+            let wanted: Vec<(usize, Needle<'_>)> = hunks
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| found[*at].is_none())
+                // Where marks are missing, blanks at the front say nothing sure.
+                .filter(|(_, it)| !it.has_bare_context || pass <= Likeness::TrailingBlanks)
+                .filter_map(|(at, it)| Some((at, needle(it, reading)?)))
+                .collect();
+            let (ids, needles): (Vec<usize>, Vec<Needle<'_>>) = wanted.into_iter().unzip();
+            if needles.is_empty() {
+                continue;
+            }
+            for ((at, needle), hits) in ids.into_iter().zip(&needles).zip(search(view, &needles, pass)) {
+                if !hits.is_empty() {
+                    found[at] = Some(Found {
+                        hits: with_same_endings(view, &hunks[at], hits, pass),
+                        n_old: needle.lines.len(),
+                        likeness: pass,
+                        is_fuzzy: pass != Likeness::Exact || reading != Reading::AsWritten,
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// `None` if the hunk cannot be read so.
+fn needle(hunk: &PatchHunk, reading: Reading) -> Option<Needle<'_>> {
+    let (is_bare, is_cut) = match reading {
+        Reading::AsWritten => (false, false),
+        Reading::BareContext => (true, false),
+        Reading::WithoutLastBlank => (false, true),
+        Reading::BareWithoutLastBlank => (true, true),
+    };
+    if is_bare && !hunk.has_bare_context {
+        return None;
+    }
+    let mut old: Vec<_> = hunk.old().collect();
+    if is_cut {
+        old.pop_if(|it| it.kind == LineKind::Context && it.text.trim().is_empty())?;
+    }
+    let lines: Vec<Cow<'_, str>> = old
+        .into_iter()
+        .map(|it| match is_bare && it.kind == LineKind::Context && it.text.starts_with([' ', '\t']) {
+            true => Cow::Owned(format!(" {}", it.text)),
+            false => Cow::Borrowed(it.text.as_str()),
+        })
+        .collect();
+    (!lines.is_empty()).then_some(Needle {
+        lines,
+        at_end: is_at_end(hunk),
+    })
+}
+
+/// A patch that writes `\r` means the lines which have it.
+fn with_same_endings(view: &View<'_>, hunk: &PatchHunk, hits: Hits, pass: Likeness) -> Hits {
+    if pass != Likeness::Exact || hits.starts.len() < 2 || !hunk.old().any(|it| it.has_cr) {
+        return hits;
+    }
+    let is_same = |start: &&usize| {
+        hunk.old()
+            .zip(**start..)
+            .all(|(line, here)| (view.ending(here) == "\r\n") == line.has_cr)
+    };
+    let same: Vec<usize> = hits.starts.iter().filter(is_same).copied().collect();
+    match same.is_empty() {
+        true => hits,
+        false => Hits {
+            starts: same,
+            ..hits
+        },
+    }
+}
+
+/// The places that a hunk may have.
+fn possible(
+    view: &View<'_>,
+    hunk: &PatchHunk,
+    found: Option<&Found>,
+    anchors: &Anchors<'_>,
+) -> Result<Vec<usize>, Why> {
+    if let Some(anchor) = anchors.missing(&hunk.anchors) {
+        return Err(Why::AnchorNotFound {
+            anchor: anchor.to_owned(),
+            nearest: None,
+        });
+    }
+    let numbers = |places: &[usize]| places.iter().map(|it| it + 1).collect();
+    let not_below = |places: &[usize]| Why::NotBelowAnchor {
+        anchor: hunk.anchors.last().cloned().unwrap_or_default(),
+        lines: numbers(places),
+    };
+    if hunk.old().next().is_none() {
+        let below = match hunk.anchors.is_empty() {
+            true => vec![insertion(view, hunk)?],
+            false => anchors.below(view, &hunk.anchors),
+        };
+        return match below.is_empty() {
+            true => Err(not_below(&[])),
+            false => Ok(below),
+        };
+    }
+    let Some(found) = found else {
+        return Err(Why::NotFound {
+            expected: String::new(),
+            nearest: None,
+        });
+    };
+    if found.hits.is_cut {
+        return Err(Why::TooMany);
+    }
+    if hunk.anchors.is_empty() {
+        return Ok(found.hits.starts.clone());
+    }
+    let n_before = core(hunk).start;
+    let left = anchors.narrowed(view, &hunk.anchors, &found.hits.starts, n_before);
+    match left.is_empty() {
+        true => Err(not_below(&found.hits.starts)),
+        false => Ok(left),
+    }
+}
+
+/// Where lines go that have neither context nor anchor: where a trusted number says, else the end of the file,
+/// before a blank last line (spec 2.2).
+fn insertion(view: &View<'_>, hunk: &PatchHunk) -> Result<usize, Why> {
+    match hunk.stated {
+        Some(it) if it.is_trusted && it.line <= view.len() => Ok(it.line),
+        Some(_) if view.len() == 0 => Ok(0),
+        Some(_) => Err(Why::OnlyNumber),
+        None => match view.contents.last() {
+            Some(&"") if !hunk.at_end => Ok(view.len() - 1),
+            Some(_) | None => Ok(view.len()),
+        },
+    }
+}
+
+/// The lines that a hunk changes, counted from its first old line.
+fn core(hunk: &PatchHunk) -> std::ops::Range<usize> {
+    let is_context = |it: &&PatchLine| it.kind == LineKind::Context;
+    let n_before = hunk.lines.iter().take_while(is_context).count();
+    let n_after = hunk.lines.iter().rev().take_while(is_context).count();
+    let n_old = hunk.old().count();
+    // A hunk of context alone changes nothing anywhere.
+    n_before.min(n_old)..n_old.saturating_sub(n_after).max(n_before.min(n_old))
+}
+
+/// Fills in what failures tell, which costs more than finding does.
+fn explain(view: &View<'_>, hunks: &[PatchHunk], failures: &mut Failures) {
+    const EXPLAINED: usize = 3;
+    const SHOWN_LINES: usize = 6;
+    for (n, (at, why)) in failures.iter_mut().enumerate() {
+        let hunk = &hunks[*at];
+        if let Why::NotFound { .. } = why {
+            if let Some(line) = already_applied(view, hunk) {
+                *why = Why::AlreadyApplied { line };
+                continue;
+            }
+            if is_at_end(hunk) {
+                let anywhere = PatchHunk {
+                    at_end: false,
+                    old_is_open: false,
+                    new_is_open: false,
+                    ..hunk.clone()
+                };
+                if let [Some(found)] = &find(view, std::slice::from_ref(&anywhere))[..] {
+                    let lines = found.hits.starts.iter().map(|it| it + 1).collect();
+                    *why = Why::NotAtEnd { lines };
+                    continue;
+                }
+            }
+        }
+        if n >= EXPLAINED {
+            continue;
+        }
+        match why {
+            Why::NotFound { expected, nearest } => {
+                let old: Vec<&str> = hunk.old().map(|it| it.text.as_str()).collect();
+                let shown: Vec<String> = old.iter().take(SHOWN_LINES).map(|it| shortened(it)).collect();
+                *expected = shown.join("\n");
+                *nearest = similar::nearest(view.text, &old.join("\n"));
+            }
+            Why::AnchorNotFound { anchor, nearest } => {
+                *nearest = similar::nearest(view.text, anchor);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where what a hunk makes stands already, if that is sure: it says something, and stands there once.
+fn already_applied(view: &View<'_>, hunk: &PatchHunk) -> Option<usize> {
+    let lines: Vec<Cow<'_, str>> = hunk.new().map(|it| Cow::Borrowed(it.text.as_str())).collect();
+    let is_telling = match hunk.lines.iter().any(|it| it.kind == LineKind::New) {
+        true => says_something(hunk.lines.iter().filter(|it| it.kind == LineKind::New)),
+        // A deletion: that its context is together now says it, if it stood on both sides.
+        false => {
+            let core = core(hunk);
+            core.start > 0 && core.end < hunk.old().count() && says_something(hunk.new())
+        }
+    };
+    let needle = Needle {
+        lines,
+        at_end: hunk.at_end,
+    };
+    match search(view, &[needle], Likeness::TrailingBlanks)[..] {
+        [Hits { ref starts, .. }] if starts.len() == 1 && is_telling => Some(starts[0] + 1),
+        _ => None,
+    }
+}
+
+fn says_something<'a>(mut lines: impl Iterator<Item = &'a PatchLine>) -> bool {
+    lines.any(|it| {
+        let mut telling = it.text.chars().filter(|it| it.is_alphanumeric());
+        telling.nth(2).is_some()
+    })
+}
+
+/// Refuses what was placed but is probably not meant so.
+fn doubts(view: &View<'_>, hunks: &[PatchHunk], spots: &[Spot]) -> Result<(), Failures> {
+    let is_insertion = |it: &PatchHunk| it.old().next().is_none();
+    let has_moved = hunks.iter().zip(spots).any(|(hunk, spot)| {
+        !is_insertion(hunk) && first_line(hunk).is_some_and(|it| it != spot.start)
+    });
+    let mut failures = Vec::new();
+    for (at, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
+        let by_number = is_insertion(hunk) && hunk.anchors.is_empty() && hunk.stated.is_some();
+        if by_number && has_moved {
+            // The file is not the one that the number is about.
+            failures.push((at, Why::OnlyNumber));
+        } else if let Some(line) = is_doubled(view, hunk, spot) {
+            failures.push((at, Why::AlreadyApplied { line }));
+        }
+    }
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(failures),
+    }
+}
+
+/// A hunk without context behind its new lines, or in front of them, fits also where it is applied already. Then
+/// they stand there.
+fn is_doubled(view: &View<'_>, hunk: &PatchHunk, spot: &Spot) -> Option<usize> {
+    let is_context = |it: &PatchLine| it.kind == LineKind::Context;
+    let stands_at = |start: Option<usize>, new: &[&PatchLine]| {
+        let start = start?;
+        let here = view.contents.get(start..start + new.len())?;
+        let mut pairs = here.iter().zip(new);
+        let like = spot.likeness;
+        let is_same = pairs.all(|(here, it)| normal(here, like) == normal(&it.text, like));
+        (is_same && says_something(new.iter().copied())).then_some(start + 1)
+    };
+    let first = hunk.lines.split(is_context).next().unwrap_or_default();
+    let last = hunk.lines.rsplit(is_context).next().unwrap_or_default();
+    let (first_new, last_new) = (new_lines(first), new_lines(last));
+    let first_end = spot.start + first.len() - first_new.len();
+    let last_start = (spot.start + spot.n_old).checked_sub(last.len() - last_new.len());
+    stands_at(last_start, &last_new)
+        .or_else(|| stands_at(first_end.checked_sub(first_new.len()), &first_new))
+}
+
+fn new_lines(lines: &[PatchLine]) -> Vec<&PatchLine> {
+    lines
+        .iter()
+        .filter(|it| it.kind == LineKind::New)
+        .collect()
+}
