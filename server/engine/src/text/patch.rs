@@ -106,9 +106,9 @@ impl FilePatch {
             out.push_str(&line.text);
             out.push_str(if line.has_cr { "\r\n" } else { "\n" });
         }
-        if self.hunks.last().is_some_and(|it| it.new_is_open) && out.pop() == Some('\n') {
-            let n_content = out.strip_suffix('\r').unwrap_or(&out).len();
-            out.truncate(n_content);
+        let last = self.hunks.last().filter(|it| it.new_is_open);
+        if let Some(line) = last.and_then(|it| it.lines.last()) {
+            out.truncate(out.len() - if line.has_cr { 2 } else { 1 });
         }
         out
     }

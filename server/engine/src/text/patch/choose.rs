@@ -94,7 +94,12 @@ fn pick(choices: &[Choice], chosen: &[usize], at: usize, left: &[usize]) -> Opti
         return Some(*place);
     }
     let choice = &choices[at];
-    by_number(choices, chosen, at, left).or(choice.hinted.filter(|it| left.contains(it)))
+    // A heading says nothing against a number that can be trusted.
+    let is_nearest = |place: usize| match choice.stated.filter(|_| choice.is_trusted) {
+        Some(stated) => left.iter().min_by_key(|it| it.abs_diff(stated)) == Some(&place),
+        None => left.contains(&place),
+    };
+    by_number(choices, chosen, at, left).or(choice.hinted.filter(|it| is_nearest(*it)))
 }
 
 /// The place that the stated line speaks for, clearly.

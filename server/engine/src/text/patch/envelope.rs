@@ -314,7 +314,7 @@ fn chunk_lines(
             Some(b' ') => hunk.push(LineKind::Context, &raw[1..]),
             Some(b'-') => hunk.push(LineKind::Old, &raw[1..]),
             Some(b'+') => hunk.push(LineKind::New, &raw[1..]),
-            Some(b'\\') => mark_open(hunk),
+            Some(b'\\') => mark_open(hunk, raw),
             None | Some(b'\r') => {
                 let rest = &reader.lines[reader.at..];
                 let next = rest.iter().find(|it| !it.trim().is_empty());
@@ -342,7 +342,13 @@ fn chunk_lines(
 }
 
 /// `\ No newline at end of file` speaks of the line before it.
-pub(super) fn mark_open(hunk: &mut PatchHunk) {
+pub(super) fn mark_open(hunk: &mut PatchHunk, mark: &str) {
+    let last = hunk.lines.last_mut();
+    // Unless the whole patch has such endings, a `\r` in front of no ending is a character of the file.
+    if let Some(line) = last.filter(|it| it.has_cr && !mark.ends_with('\r')) {
+        line.has_cr = false;
+        line.text.push('\r');
+    }
     match hunk.lines.last().map(|it| it.kind) {
         Some(LineKind::Context) => {
             hunk.old_is_open = true;

@@ -367,7 +367,7 @@ impl<'a> Reader<'a> {
             let raw = self.lines[self.at];
             let (kind, text, is_marked) = match raw.as_bytes().first() {
                 Some(b'\\') => {
-                    mark_open(hunk);
+                    mark_open(hunk, raw);
                     self.at += 1;
                     continue;
                 }

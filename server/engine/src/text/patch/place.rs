@@ -197,10 +197,11 @@ fn all_edits(
     hunks: &[PatchHunk],
     spots: &[Spot],
 ) -> Result<Vec<LineEdit>, Failures> {
+    let writes_endings = write::writes_endings(view, hunks, spots);
     let mut edits: Vec<LineEdit> = Vec::new();
     let mut failures = Vec::new();
     for (at, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
-        match write::edits(view, at, hunk, spot) {
+        match write::edits(view, at, hunk, spot, writes_endings) {
             Ok(more) => edits.extend(more),
             Err(why) => failures.push((at, why)),
         }

@@ -24,25 +24,42 @@ pub(super) struct LineEdit {
     leaves_open: bool,
 }
 
-/// The edits of one hunk at its place, in order, none beside another.
+/// Whether a patch writes the endings of this text: some are `\r\n`, and all are those of the lines they stand for.
+pub(super) fn writes_endings(view: &View<'_>, hunks: &[PatchHunk], spots: &[Spot]) -> bool {
+    let mut lines = hunks.iter().flat_map(|it| &it.lines);
+    lines.any(|it| it.has_cr)
+        && hunks
+            .iter()
+            .zip(spots)
+            .all(|(hunk, spot)| has_same_endings(view, hunk, spot).unwrap_or(true))
+}
+
+/// Whether the lines of the hunk end as those of the text do. `None` if no line tells.
+fn has_same_endings(view: &View<'_>, hunk: &PatchHunk, spot: &Spot) -> Option<bool> {
+    let tells = hunk
+        .old()
+        .take(spot.n_old)
+        .zip(spot.start..)
+        .filter_map(|(line, here)| match view.ending(here) {
+            "" => None,
+            "\n" => Some(!line.has_cr),
+            "\r\n" => Some(line.has_cr),
+            _ => Some(false),
+        });
+    let is_exact = spot.likeness == Likeness::Exact;
+    tells.reduce(|all, it| all && it).map(|it| it && is_exact)
+}
+
+/// The edits of one hunk at its place, in order, none beside another. `writes_endings` is about the whole patch
+/// and decides for a hunk that has no line to compare.
 pub(super) fn edits(
     view: &View<'_>,
     at: usize,
     hunk: &PatchHunk,
     spot: &Spot,
+    writes_endings: bool,
 ) -> Result<Vec<LineEdit>, Why> {
-    let reads = |line: usize| view.ending(line) == "\r\n";
-    let has_own_endings = spot.likeness == Likeness::Exact
-        && spot.n_old > 0
-        && hunk
-            .old()
-            .take(spot.n_old)
-            .zip(spot.start..)
-            .all(|(line, here)| match view.ending(here) {
-                "" => true,
-                "\r" => false,
-                _ => reads(here) == line.has_cr,
-            });
+    let has_own_endings = has_same_endings(view, hunk, spot).unwrap_or(writes_endings);
     let leaves_open = match hunk.old_is_open == hunk.new_is_open {
         true => view.is_open(),
         false => hunk.new_is_open,
@@ -163,6 +180,7 @@ fn bytes(view: &View<'_>, edit: &LineEdit) -> (Range<usize>, String) {
     if range.end == view.len() {
         if edit.leaves_open {
             let n_ending = match text.as_bytes() {
+                [.., b'\n'] if new.last().is_some_and(|(it, _)| it.ends_with('\r')) => 1,
                 [.., b'\r', b'\n'] => 2,
                 [.., b'\n' | b'\r'] => 1,
                 _ => 0,
