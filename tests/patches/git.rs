@@ -14,10 +14,10 @@ use engine::text::{
 const SEED: u64 = 0x9a7c_4e5d;
 const FILES_A_ROUND: usize = 250;
 
-/// Twelve rounds are 3,000 patches. `UNDINE_SOAK` multiplies them.
+/// Ten rounds are some 2,400 patches, since a few texts do not change. `UNDINE_SOAK` makes it so many times more.
 fn rounds() -> usize {
     let soak = std::env::var("UNDINE_SOAK").ok();
-    12 * soak.map_or(1, |it| it.parse().unwrap_or(20))
+    10 * soak.map_or(1, |it| it.parse().unwrap_or(20))
 }
 
 #[derive(Default, Debug, PartialEq, Eq)]
@@ -47,8 +47,11 @@ fn a_diff_of_git_makes_the_same_of_its_text_as_git_does() {
         run(&mut random, round, false, &mut tally);
     }
     eprintln!("{tally:#?}");
+    // A file that was empty and one that got its first line have the same diff without context.
+    assert!(tally.only_git.keys().all(|it| it == "OnlyNumber"));
     let expected = Tally {
         same: tally.same,
+        only_git: tally.only_git.clone(),
         endings_of_the_file: tally.endings_of_the_file,
         ..Tally::default()
     };
@@ -60,10 +63,13 @@ fn a_diff_of_git_makes_the_same_of_its_text_as_git_does() {
 fn on_a_text_that_moved_on_we_never_differ_from_git_but_refuse_when_in_doubt() {
     let mut random = fastrand::Rng::with_seed(SEED + 1);
     let mut tally = Tally::default();
-    for round in 0..rounds() {
+    let rounds = rounds() / 2;
+    for round in 0..rounds {
         run(&mut random, round, true, &mut tally);
     }
     eprintln!("{tally:#?}");
+    assert!(tally.only_git.keys().all(|it| it == "ambiguous"));
+    assert!(tally.same >= 60 * rounds, "{}", tally.same);
 }
 
 struct Case {
@@ -173,14 +179,15 @@ fn count(
         }
         (None, Err(_)) => tally.both_refuse += 1,
         (Some(_), Err(why)) => {
-            if case.base == case.old {
+            let is_top = shown.contains("\n@@ -0,0 ");
+            if case.base == case.old && !(why == "OnlyNumber" && is_top) {
                 panic!("refused: {why}\n{:?}\n{shown}", case.base);
             }
             *tally.only_git.entry(why).or_default() += 1;
         }
         (None, Ok(ours)) => {
             tally.only_ours += 1;
-            tally.only_ours_astray += usize::from(moved() != Some(ours));
+            tally.only_ours_astray += usize::from(!moved().is_some_and(|it| same_but_endings(&it, &ours)));
         }
     }
 }
@@ -223,6 +230,7 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command
         .args(["-c", "core.autocrlf=false", "-c", "core.safecrlf=false"])
+        .args(["-c", "core.fsync=none", "-c", "core.looseCompression=0"])
         .args(["-c", "diff.renameLimit=5000"])
         .args(arguments)
         .current_dir(root)
@@ -301,7 +309,7 @@ fn changed(random: &mut fastrand::Rng, old: &str, at: usize) -> String {
                 // The final newline.
                 let last = lines.len() - 1;
                 lines[last] = match lines[last].strip_suffix('\n') {
-                    Some(it) if !it.is_empty() => it.to_owned(),
+                    Some(it) if !it.trim().is_empty() => it.trim_end_matches('\r').to_owned(),
                     Some(_) | None => format!("{}\n", lines[last]),
                 };
             }

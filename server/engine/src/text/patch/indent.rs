@@ -28,57 +28,45 @@ impl<'a> Indents<'a> {
         if let Some((_, file)) = self.pairs.iter().find(|(it, _)| *it == patch) {
             return Some((*file).to_owned());
         }
-        let outer = self
-            .pairs
-            .iter()
-            .filter(|(it, _)| patch.starts_with(it))
-            .max_by_key(|(it, _)| it.len());
-        if let Some((outer, file)) = outer {
-            return Some(format!("{file}{}", self.step(&patch[outer.len()..])?));
-        }
-        let inner = self
-            .pairs
-            .iter()
-            .filter(|(it, _)| it.starts_with(patch))
-            .min_by_key(|(it, _)| it.len());
-        let (inner, file) = inner?;
-        let step = self.step(&inner[patch.len()..])?;
-        file.strip_suffix(&*step).map(str::to_owned)
+        self.computed(patch)
     }
 
-    /// What a further step of the patch is in the file.
-    fn step(&self, patch: &str) -> Option<String> {
-        // As two known lines show it: one of them is the other and some more.
-        for (short, short_file) in &self.pairs {
-            for (long, long_file) in &self.pairs {
-                let Some(step) = long.strip_prefix(short).filter(|it| !it.is_empty()) else {
-                    continue;
+    /// Indentation that no known line has. With two or more that lie on one line, steps are as wide as these tell;
+    /// with one alone, all lines were shifted, or tabs stand for so many blanks.
+    fn computed(&self, patch: &str) -> Option<String> {
+        let one_kind = |all: &[&str]| -> Option<Option<char>> {
+            let all: String = all.concat();
+            match all.is_empty() {
+                true => Some(None),
+                false => kind(&all).map(Some),
+            }
+        };
+        let patches: Vec<&str> = self.pairs.iter().map(|(it, _)| *it).chain([patch]).collect();
+        let files: Vec<&str> = self.pairs.iter().map(|(_, it)| *it).collect();
+        let from = one_kind(&patches)?;
+        let to = one_kind(&files)?;
+        let width = |it: &str| it.len() as isize;
+        let (first, first_file) = self.pairs.first().map(|(a, b)| (width(a), width(b)))?;
+        let wanted = match self.pairs.get(1) {
+            Some((second, second_file)) => {
+                let (run, rise) = (width(second) - first, width(second_file) - first_file);
+                let is_on_line = |(it, file): &(&str, &str)| {
+                    (width(file) - first_file) * run == rise * (width(it) - first)
                 };
-                let n = patch.len() / step.len();
-                if let Some(file) = long_file.strip_prefix(short_file)
-                    && step.repeat(n) == patch
-                {
-                    return Some(file.repeat(n));
-                }
+                let scaled = rise * (width(patch) - first);
+                (self.pairs.iter().all(is_on_line) && scaled % run == 0)
+                    .then(|| first_file + scaled / run)?
             }
-        }
-        // As one known line shows it, where blanks stand for tabs or tabs for blanks.
-        for (known, file) in &self.pairs {
-            let (from, to) = (kind(known), kind(file));
-            let (Some(from), Some(to)) = (from, to) else {
-                continue;
-            };
-            if from != to && kind(patch) == Some(from) {
-                let n = patch.len() * file.len() / known.len();
-                let is_whole = n * known.len() == patch.len() * file.len();
-                return is_whole.then(|| to.to_string().repeat(n));
+            None if from != to && to.is_some() => {
+                let scaled = width(patch) * first_file;
+                (first > 0 && scaled % first == 0).then(|| scaled / first)?
             }
-        }
-        let is_foreign = |it: &&(&str, &str)| kind(it.1).is_some_and(|to| kind(patch) != Some(to));
-        match self.pairs.iter().find(is_foreign) {
-            Some(_) => None,
-            None => Some(patch.to_owned()),
-        }
+            // Twice as much or half of it may be another width of a step as well as a shift.
+            None if first > 0 && (first_file == 2 * first || first == 2 * first_file) => return None,
+            None => width(patch) + first_file - first,
+        };
+        let character = to.or(from).unwrap_or(' ').to_string();
+        Some(character.repeat(usize::try_from(wanted).ok()?))
     }
 }
 

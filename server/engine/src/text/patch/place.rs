@@ -9,7 +9,7 @@ use super::{
     envelope::shortened,
     lines::View,
     search::{Hits, Needle, PASSES, normal, search},
-    write::{self, LineEdit},
+    write::{self, LineEdit, Patchwide},
 };
 use crate::text::{ChangeSet, similar};
 
@@ -166,6 +166,9 @@ fn place_at_once(hunks: &[PatchHunk], text: &str) -> Result<Placed, Failures> {
     let mut lines = hunks.iter().flat_map(|it| &it.lines);
     let has_mark = lines.any(|it| it.text.starts_with('\u{feff}'));
     let view = View::of(text, has_mark);
+    if is_for_empty(&view, hunks) {
+        return Err(vec![(0, Why::OnlyNumber)]);
+    }
     let spots = match stated_spots(&view, hunks) {
         Some(spots) => spots,
         None => searched_spots(&view, hunks)?,
@@ -197,11 +200,11 @@ fn all_edits(
     hunks: &[PatchHunk],
     spots: &[Spot],
 ) -> Result<Vec<LineEdit>, Failures> {
-    let writes_endings = write::writes_endings(view, hunks, spots);
+    let patch = Patchwide::of(view, hunks, spots);
     let mut edits: Vec<LineEdit> = Vec::new();
     let mut failures = Vec::new();
     for (at, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
-        match write::edits(view, at, hunk, spot, writes_endings) {
+        match write::edits(view, at, hunk, spot, &patch) {
             Ok(more) => edits.extend(more),
             Err(why) => failures.push((at, why)),
         }
@@ -219,6 +222,15 @@ fn all_edits(
         true => Ok(edits),
         false => Err(failures),
     }
+}
+
+/// `@@ -0,0 +1,3 @@` and nothing else is what a diff says of a file that was empty, and this one is not.
+fn is_for_empty(view: &View<'_>, hunks: &[PatchHunk]) -> bool {
+    let [hunk] = hunks else {
+        return false;
+    };
+    let is_at_top = hunk.stated.is_some_and(|it| it.line == 0);
+    is_at_top && hunk.old().next().is_none() && view.len() > 0
 }
 
 /// Each at its stated line, if that fits for all of them: so a patch that a tool made is placed at once.
@@ -443,8 +455,8 @@ fn possible(
 /// before a blank last line (spec 2.2).
 fn insertion(view: &View<'_>, hunk: &PatchHunk) -> Result<usize, Why> {
     match hunk.stated {
-        Some(it) if it.is_trusted && it.line <= view.len() => Ok(it.line),
         Some(_) if view.len() == 0 => Ok(0),
+        Some(it) if it.is_trusted && it.line <= view.len() => Ok(it.line),
         Some(_) => Err(Why::OnlyNumber),
         None => match view.contents.last() {
             Some(&"") if !hunk.at_end => Ok(view.len() - 1),
@@ -568,6 +580,10 @@ fn is_doubled(view: &View<'_>, hunk: &PatchHunk, spot: &Spot) -> Option<usize> {
         let is_same = pairs.all(|(here, it)| normal(here, like) == normal(&it.text, like));
         (is_same && says_something(new.iter().copied())).then_some(start + 1)
     };
+    if is_at_end(hunk) {
+        // Nothing follows that could be it.
+        return None;
+    }
     let first = hunk.lines.split(is_context).next().unwrap_or_default();
     let last = hunk.lines.rsplit(is_context).next().unwrap_or_default();
     let (first_new, last_new) = (new_lines(first), new_lines(last));

@@ -24,14 +24,34 @@ pub(super) struct LineEdit {
     leaves_open: bool,
 }
 
-/// Whether a patch writes the endings of this text: some are `\r\n`, and all are those of the lines they stand for.
-pub(super) fn writes_endings(view: &View<'_>, hunks: &[PatchHunk], spots: &[Spot]) -> bool {
-    let mut lines = hunks.iter().flat_map(|it| &it.lines);
-    lines.any(|it| it.has_cr)
-        && hunks
-            .iter()
-            .zip(spots)
-            .all(|(hunk, spot)| has_same_endings(view, hunk, spot).unwrap_or(true))
+/// What all hunks of a file's patch tell, for the one that has no line to tell it.
+pub(super) struct Patchwide<'a> {
+    /// Some endings are `\r\n`, and all are those of the lines they stand for: so they were meant.
+    writes_endings: bool,
+    /// Some hunk was found only without looking at indentation.
+    is_indented_anew: bool,
+    pairs: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Patchwide<'a> {
+    pub(super) fn of(view: &View<'a>, hunks: &'a [PatchHunk], spots: &[Spot]) -> Patchwide<'a> {
+        let mut lines = hunks.iter().flat_map(|it| &it.lines);
+        let mut all = hunks.iter().zip(spots);
+        let is_indented_anew = spots.iter().any(|it| it.likeness >= Likeness::Indentation);
+        let pairs = match is_indented_anew {
+            true => all
+                .clone()
+                .flat_map(|(hunk, spot)| pairs(view, hunk, spot))
+                .collect(),
+            false => Vec::new(),
+        };
+        Patchwide {
+            writes_endings: lines.any(|it| it.has_cr)
+                && all.all(|(hunk, spot)| has_same_endings(view, hunk, spot).unwrap_or(true)),
+            is_indented_anew,
+            pairs,
+        }
+    }
 }
 
 /// Whether the lines of the hunk end as those of the text do. `None` if no line tells.
@@ -50,21 +70,20 @@ fn has_same_endings(view: &View<'_>, hunk: &PatchHunk, spot: &Spot) -> Option<bo
     tells.reduce(|all, it| all && it).map(|it| it && is_exact)
 }
 
-/// The edits of one hunk at its place, in order, none beside another. `writes_endings` is about the whole patch
-/// and decides for a hunk that has no line to compare.
+/// The edits of one hunk at its place, in order, none beside another.
 pub(super) fn edits(
     view: &View<'_>,
     at: usize,
     hunk: &PatchHunk,
     spot: &Spot,
-    writes_endings: bool,
+    patch: &Patchwide<'_>,
 ) -> Result<Vec<LineEdit>, Why> {
-    let has_own_endings = has_same_endings(view, hunk, spot).unwrap_or(writes_endings);
+    let has_own_endings = has_same_endings(view, hunk, spot).unwrap_or(patch.writes_endings);
     let leaves_open = match hunk.old_is_open == hunk.new_is_open {
         true => view.is_open(),
         false => hunk.new_is_open,
     };
-    let indents = indents(view, hunk, spot);
+    let indents = indents(view, hunk, spot, patch);
     let fresh = |start: usize| LineEdit {
         range: start..start,
         new: Vec::new(),
@@ -107,19 +126,37 @@ pub(super) fn edits(
     Ok(edits)
 }
 
-fn indents<'a>(view: &View<'a>, hunk: &'a PatchHunk, spot: &Spot) -> Option<Indents<'a>> {
+/// How a hunk's new lines are to be indented; `None` if that is not clear.
+fn indents<'a>(
+    view: &View<'a>,
+    hunk: &'a PatchHunk,
+    spot: &Spot,
+    patch: &Patchwide<'a>,
+) -> Option<Indents<'a>> {
+    let own = || pairs(view, hunk, spot);
     match spot.likeness {
-        Likeness::Exact | Likeness::TrailingBlanks => Indents::of(std::iter::empty()),
-        Likeness::Indentation | Likeness::Typography => {
-            let pairs = hunk
-                .old()
-                .take(spot.n_old)
-                .zip(&view.contents[spot.start..])
-                .filter(|(line, _)| !line.text.trim().is_empty())
-                .map(|(line, here)| (indentation(&line.text), indentation(here)));
-            Indents::of(pairs)
+        Likeness::Indentation | Likeness::Typography => Indents::of(own()),
+        // It is as the file is, or has no indentation that would tell. Then it is as the others are.
+        Likeness::Exact | Likeness::TrailingBlanks => {
+            match own().any(|(it, _)| !it.is_empty()) || !patch.is_indented_anew {
+                true => Indents::of(std::iter::empty()),
+                false => Indents::of(patch.pairs.iter().copied()),
+            }
         }
     }
+}
+
+/// The indentation of a hunk's old lines, and that of the lines they stand for.
+fn pairs<'a>(
+    view: &View<'a>,
+    hunk: &'a PatchHunk,
+    spot: &Spot,
+) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let lines: Vec<&str> = view.contents[spot.start..spot.start + spot.n_old].to_vec();
+    hunk.old()
+        .zip(lines)
+        .filter(|(line, _)| !line.text.trim().is_empty())
+        .map(|(line, here)| (indentation(&line.text), indentation(here)))
 }
 
 fn indented(line: &PatchLine, indents: Option<&Indents<'_>>) -> Option<String> {
