@@ -3,6 +3,7 @@
 mod change_set;
 mod hunks;
 mod locate;
+mod patch;
 mod position;
 
 /// Pieces that texts of trouble are made of.

@@ -318,7 +318,10 @@ fn chunk_lines(
             None | Some(b'\r') => {
                 let rest = &reader.lines[reader.at..];
                 let next = rest.iter().find(|it| !it.trim().is_empty());
-                if next.is_none_or(|it| is_section(it)) {
+                let n_blank = rest.iter().take_while(|it| it.trim().is_empty()).count();
+                let is_last = next.is_none_or(|it| is_section(it));
+                // One may be context, if there is other; where the file has none the search goes on without it.
+                if is_last && (n_blank > 1 || hunk.old().all(|it| it.text.trim().is_empty())) {
                     break;
                 }
                 hunk.push(LineKind::Context, raw);

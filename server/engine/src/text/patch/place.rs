@@ -346,7 +346,7 @@ fn find(view: &View<'_>, hunks: &[PatchHunk]) -> Vec<Option<Found>> {
                         hits: with_same_endings(view, &hunks[at], hits, pass),
                         n_old: needle.lines.len(),
                         likeness: pass,
-                        is_fuzzy: pass != Likeness::Exact || reading != Reading::AsWritten,
+                        is_fuzzy: pass != Likeness::Exact,
                     });
                 }
             }
