@@ -94,18 +94,22 @@ fn run(random: &mut fastrand::Rng, round: usize, is_drifted: bool, tally: &mut T
             (name, case(random, at, is_drifted))
         })
         .collect();
-    let old = cases.iter().map(|(name, it)| (name.as_str(), it.old.as_deref()));
+    let old = cases
+        .iter()
+        .map(|(name, it)| (name.as_str(), it.old.as_deref()));
     let old = tree(root, old);
-    let new = cases.iter().map(|(name, it)| {
-        (it.moved_to.as_deref().unwrap_or(name), it.new.as_deref())
-    });
+    let new = cases
+        .iter()
+        .map(|(name, it)| (it.moved_to.as_deref().unwrap_or(name), it.new.as_deref()));
     let new = tree(root, new);
     // Without context git puts lines in by number even where the file has moved on, and in the middle of a line.
     let no_context = if is_drifted { "-U2" } else { "-U0" };
     let context = ["-U3", "-U3", "-U1", no_context, "-U8"][round % 5];
     let diff = git(root, &["diff", "-M", context, &old, &new]);
 
-    let base = cases.iter().map(|(name, it)| (name.as_str(), it.base.as_deref()));
+    let base = cases
+        .iter()
+        .map(|(name, it)| (name.as_str(), it.base.as_deref()));
     tree(root, base);
     let patch_file = root.join("the.patch");
     fs::write(&patch_file, &diff).unwrap();
@@ -117,7 +121,9 @@ fn run(random: &mut fastrand::Rng, round: usize, is_drifted: bool, tally: &mut T
     let output = command(root, &apply).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
 
-    let files = patch::parse(&diff).unwrap_or_else(|error| panic!("{error}\n{diff}")).files;
+    let files = patch::parse(&diff)
+        .unwrap_or_else(|error| panic!("{error}\n{diff}"))
+        .files;
     let is_changed = |it: &&Case| it.old != it.new || it.moved_to.is_some();
     assert_eq!(files.len(), cases.values().filter(is_changed).count());
     let lines: Vec<&str> = diff.split_inclusive('\n').collect();
@@ -150,7 +156,11 @@ fn apply_ours(file: &FilePatch, base: &str) -> Result<String, String> {
                 patch::Why::NotFound { .. } => "not found".to_owned(),
                 patch::Why::NotAtEnd { .. } => "not at the end".to_owned(),
                 patch::Why::Ambiguous { .. } => "ambiguous".to_owned(),
-                other => format!("{other:?}").split([' ', '{']).next().unwrap_or_default().to_owned(),
+                other => format!("{other:?}")
+                    .split([' ', '{'])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
             }),
     }
 }
@@ -163,19 +173,34 @@ fn count(
     shown: &str,
 ) {
     let moved = || {
-        let (old, new, base) = (case.old.as_deref()?, case.new.as_deref()?, case.base.as_deref()?);
+        let (old, new, base) = (
+            case.old.as_deref()?,
+            case.new.as_deref()?,
+            case.base.as_deref()?,
+        );
         let change = ChangeSet::between(old, new);
         let drift = ChangeSet::between(old, base);
-        Some(change.rebase(&drift, Side::After).ok()?.apply(base).unwrap())
+        Some(
+            change
+                .rebase(&drift, Side::After)
+                .ok()?
+                .apply(base)
+                .unwrap(),
+        )
     };
     match (theirs, ours) {
         (Some(theirs), Ok(ours)) if theirs == ours => tally.same += 1,
-        (Some(_), Ok(ours)) if case.base != case.old && moved() == Some(ours.clone()) => tally.git_astray += 1,
+        (Some(_), Ok(ours)) if case.base != case.old && moved() == Some(ours.clone()) => {
+            tally.git_astray += 1
+        }
         (Some(theirs), Ok(ours)) if !shown.contains("\r\n") && same_but_endings(&theirs, &ours) => {
             tally.endings_of_the_file += 1;
         }
         (Some(theirs), Ok(ours)) => {
-            panic!("{shown:?}\n{shown}\ntext {:?}\ngit  {theirs:?}\nours {ours:?}", case.base);
+            panic!(
+                "{shown:?}\n{shown}\ntext {:?}\ngit  {theirs:?}\nours {ours:?}",
+                case.base
+            );
         }
         (None, Err(_)) => tally.both_refuse += 1,
         (Some(_), Err(why)) => {
@@ -187,7 +212,8 @@ fn count(
         }
         (None, Ok(ours)) => {
             tally.only_ours += 1;
-            tally.only_ours_astray += usize::from(!moved().is_some_and(|it| same_but_endings(&it, &ours)));
+            tally.only_ours_astray +=
+                usize::from(!moved().is_some_and(|it| same_but_endings(&it, &ours)));
         }
     }
 }
@@ -248,7 +274,12 @@ fn case(random: &mut fastrand::Rng, at: usize, is_drifted: bool) -> Case {
         1 if !is_drifted => (Some(old), None, None),
         // Git sees a rename where most of a file stays, and nothing is like it.
         2 => {
-            let old = format!("{old}{}", (0..60).fold(String::new(), |text, n| format!("{text}{at} {n} and more\n")));
+            let old = format!(
+                "{old}{}",
+                (0..60).fold(String::new(), |text, n| format!(
+                    "{text}{at} {n} and more\n"
+                ))
+            );
             let new = format!("top\n{old}");
             (Some(old), Some(new), Some(format!("moved/to {at}.rs")))
         }
@@ -258,7 +289,12 @@ fn case(random: &mut fastrand::Rng, at: usize, is_drifted: bool) -> Case {
         (Some(old), true) => Some(changed(random, old, at)),
         (old, _) => old.clone(),
     };
-    Case { old, new, base, moved_to }
+    Case {
+        old,
+        new,
+        base,
+        moved_to,
+    }
 }
 
 /// Some lines, many of them alike, with the endings that files have.
@@ -283,8 +319,22 @@ fn text(random: &mut fastrand::Rng, at: usize) -> String {
 
 fn line(random: &mut fastrand::Rng, at: usize) -> String {
     const COMMON: [&str; 16] = [
-        "", "", "}", "    }", "\treturn x;", "    return x;  ", "-- a comment", "++ more", "é — “q”", "@@ -1 +1 @@",
-        "*** End Patch", "\\ No newline at end of file", "diff --git a/x b/x", "--- a/x", "+++ b/x", "a\rb",
+        "",
+        "",
+        "}",
+        "    }",
+        "\treturn x;",
+        "    return x;  ",
+        "-- a comment",
+        "++ more",
+        "é — “q”",
+        "@@ -1 +1 @@",
+        "*** End Patch",
+        "\\ No newline at end of file",
+        "diff --git a/x b/x",
+        "--- a/x",
+        "+++ b/x",
+        "a\rb",
     ];
     match random.bool() {
         true => COMMON[random.usize(..COMMON.len())].to_owned(),
@@ -304,7 +354,9 @@ fn changed(random: &mut fastrand::Rng, old: &str, at: usize) -> String {
                     lines.insert(place, format!("{}{ending}", line(random, at)));
                 }
             }
-            3..5 if place < lines.len() => drop(lines.drain(place..(place + random.usize(1..4)).min(lines.len()))),
+            3..5 if place < lines.len() => {
+                drop(lines.drain(place..(place + random.usize(1..4)).min(lines.len())))
+            }
             5 if !lines.is_empty() => {
                 // The final newline.
                 let last = lines.len() - 1;

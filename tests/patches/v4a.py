@@ -35,14 +35,17 @@ DIFFERENT = {
     "we put them at the end of the file (spec 2.2)",
     "insertion below an anchor": "when the anchor stands before the chunk before, it puts the lines behind that chunk; we put "
     "them right below the anchor (spec 2.2a)",
+    "astray": "it took the first place that fits, which is not the one that was meant",
     "indentation": "where the diff has another indentation than the file it writes new lines as they are; we indent them as the "
     "file is",
 }
-# What only we do.
+# What only we do, by the first word of its refusal.
 STRICTER = {
-    "order": "it wants chunks in the order of the file; we take a chunk further up when it fits in one place only",
-    "looser match": "dashes, quotes and blanks that only look different, context that two chunks share, lines of the one "
-    "in the context of the next",
+    "Anchor": "it looks for stacked anchors from the chunk before; we look above a place, wherever the chunk before is",
+    "Context": "it wants chunks in the order of the file, and none that share context; we take a chunk anywhere when it fits in one "
+    "place only",
+    "EOF": "the same for a chunk at the end of the file",
+    "Line:": "a chunk of anchors that ends with a blank line",
 }
 
 
@@ -199,6 +202,17 @@ def insertions(diff):
     return [anchored for lines, anchored in blocks if lines and all(it.startswith("+") for it in lines)]
 
 
+def why_different(case, theirs, mine, without_context):
+    if False in without_context:
+        return "insertion without context"
+    if without_context:
+        return "insertion below an anchor"
+    if mine != case["truth"]:
+        return None
+    is_indentation = [it.strip() for it in mine.split("\n")] == [it.strip() for it in theirs.split("\n")]
+    return "indentation" if is_indentation else "astray"
+
+
 def why_looser(case, error):
     """Why only the oracle has a text; None if there is no good reason."""
     kind = error.split(":")[0]
@@ -232,7 +246,6 @@ def main():
             theirs, refusal = None, str(error)
         mine = ours.get("text")
         without_context = insertions(case["diff"]) if case["mode"] == "default" else []
-        is_bare = False in without_context
         if without_context:
             # Such a diff does not say which place was meant.
             case["truth"] = None
@@ -246,25 +259,22 @@ def main():
         if theirs is None and mine is None:
             tally["both refuse"] += 1
         elif theirs is None:
-            tally[f"only ours: {refusal.split()[1]}"] += 1
+            why = refusal.split()[1]
+            tally[f"only ours: {why}"] += 1
+            if why not in STRICTER:
+                bad.append((case, theirs, ours))
         elif mine is None:
             why = why_looser(case, ours["error"])
             tally[f"only theirs: {why}"] += 1
-            if why is None:
+            if why not in LOOSER:
                 bad.append((case, theirs, ours))
         elif same(case, theirs, mine):
             tally["same"] += 1
-        elif is_bare:
-            tally["different: insertion without context"] += 1
-        elif without_context:
-            tally["different: insertion below an anchor"] += 1
-        elif mine == case["truth"] and [it.strip() for it in mine.split("\n")] == [it.strip() for it in theirs.split("\n")]:
-            tally["different: indentation"] += 1
-        elif mine == case["truth"]:
-            tally["different: theirs is not what was meant"] += 1
         else:
-            tally["different"] += 1
-            bad.append((case, theirs, ours))
+            why = why_different(case, theirs, mine, without_context)
+            tally[f"different: {why}"] += 1
+            if why not in DIFFERENT:
+                bad.append((case, theirs, ours))
     for name, n in sorted(tally.items()):
         print(f"{n:6}  {name}")
     for case, theirs, ours in bad[:5]:

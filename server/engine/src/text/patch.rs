@@ -7,8 +7,10 @@
 
 mod anchor;
 mod choose;
+mod doubt;
 mod envelope;
 mod error;
+mod find;
 mod git;
 mod header;
 mod indent;
@@ -116,12 +118,12 @@ impl FilePatch {
 
 impl PatchHunk {
     /// Context and old lines: what has to stand in the file.
-    fn old(&self) -> impl Iterator<Item = &PatchLine> {
+    fn old_side(&self) -> impl Iterator<Item = &PatchLine> {
         self.lines.iter().filter(|it| it.kind != LineKind::New)
     }
 
     /// Context and new lines: what stands in the file afterwards.
-    fn new(&self) -> impl Iterator<Item = &PatchLine> {
+    fn new_side(&self) -> impl Iterator<Item = &PatchLine> {
         self.lines.iter().filter(|it| it.kind != LineKind::Old)
     }
 
@@ -155,9 +157,8 @@ pub fn parse(text: &str) -> Result<Patch, ParseError> {
 fn once_each(files: Vec<FilePatch>) -> Result<Vec<FilePatch>, ParseError> {
     let mut out: Vec<FilePatch> = Vec::new();
     for file in files {
-        let named = |it: &FilePatch, path: &str| {
-            it.path == path || it.new_path.as_deref() == Some(path)
-        };
+        let named =
+            |it: &FilePatch, path: &str| it.path == path || it.new_path.as_deref() == Some(path);
         let other = out.iter_mut().find(|it| {
             named(it, &file.path) || file.new_path.as_deref().is_some_and(|path| named(it, path))
         });

@@ -92,7 +92,8 @@ impl<'a> Anchors<'a> {
 
     /// The line after each occurrence of the anchors, for an insertion.
     pub(super) fn below(&self, view: &View<'_>, anchors: &[String]) -> Vec<usize> {
-        let (Some(innermost), outer) = (anchors.last(), &anchors[..anchors.len().saturating_sub(1)])
+        let (Some(innermost), outer) =
+            (anchors.last(), &anchors[..anchors.len().saturating_sub(1)])
         else {
             return Vec::new();
         };

@@ -79,7 +79,9 @@ pub fn v4a(path: &str, kind: FileKind, diff: &str) -> Result<FilePatch, ParseErr
         Some(line) => Err(ParseError::in_file(
             reader.number(),
             path,
-            format!("`{line}` does not belong into the diff of one file; send one call for each file"),
+            format!(
+                "`{line}` does not belong into the diff of one file; send one call for each file"
+            ),
         )),
     }
 }
@@ -277,7 +279,7 @@ fn chunk(reader: &mut Reader<'_>, path: &str) -> Result<PatchHunk, ParseError> {
         reader.at += 1;
     }
     chunk_lines(reader, path, &mut hunk)?;
-    let real = (hunk.old().count(), hunk.new().count());
+    let real = (hunk.old_side().count(), hunk.new_side().count());
     if let Some(stated) = &mut hunk.stated {
         stated.is_trusted = counts == Some(real);
     }
@@ -321,7 +323,7 @@ fn chunk_lines(
                 let n_blank = rest.iter().take_while(|it| it.trim().is_empty()).count();
                 let is_last = next.is_none_or(|it| is_section(it));
                 // One may be context, if there is other; where the file has none the search goes on without it.
-                if is_last && (n_blank > 1 || hunk.old().all(|it| it.text.trim().is_empty())) {
+                if is_last && (n_blank > 1 || hunk.old_side().all(|it| it.text.trim().is_empty())) {
                     break;
                 }
                 hunk.push(LineKind::Context, raw);

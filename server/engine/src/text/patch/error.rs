@@ -132,7 +132,11 @@ impl fmt::Display for PlaceError {
             )?;
         }
         if self.failures.len() > SHOWN {
-            write!(f, "\n\n{} more hunks have no place", self.failures.len() - SHOWN)?;
+            write!(
+                f,
+                "\n\n{} more hunks have no place",
+                self.failures.len() - SHOWN
+            )?;
         }
         f.write_str("\n\nNothing of this file was changed")
     }
@@ -202,12 +206,12 @@ impl fmt::Display for Why {
     }
 }
 
-fn shown_nearest(
-    f: &mut fmt::Formatter<'_>,
-    nearest: Option<&(u32, String)>,
-) -> fmt::Result {
+fn shown_nearest(f: &mut fmt::Formatter<'_>, nearest: Option<&(u32, String)>) -> fmt::Result {
     match nearest {
-        Some((line, text)) => write!(f, "The most similar text starts at line {line}:\n{text}\nTo go on, "),
+        Some((line, text)) => write!(
+            f,
+            "The most similar text starts at line {line}:\n{text}\nTo go on, "
+        ),
         None => f.write_str("Nothing in the file is like it. To go on, read the file and "),
     }
 }

@@ -91,8 +91,8 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, ParseError> {
 }
 
 fn binary(line: &str) -> Option<String> {
-    let is_binary =
-        line == "GIT binary patch" || line.starts_with("Binary files ") && line.ends_with(" differ");
+    let is_binary = line == "GIT binary patch"
+        || line.starts_with("Binary files ") && line.ends_with(" differ");
     is_binary.then(|| {
         "this is a change to a binary file, which a patch cannot make here; leave that file out, or write it by a \
          command"
@@ -212,7 +212,7 @@ fn finish(files: &mut Vec<FilePatch>, draft: Option<Draft>) -> Result<(), ParseE
         }
     };
     if kind == FileKind::Create
-        && let Some(hunk) = draft.hunks.iter().find(|it| it.old().next().is_some())
+        && let Some(hunk) = draft.hunks.iter().find(|it| it.old_side().next().is_some())
     {
         return Err(ParseError::in_file(
             hunk.line,
@@ -245,9 +245,8 @@ fn finish(files: &mut Vec<FilePatch>, draft: Option<Draft>) -> Result<(), ParseE
 /// The name of a file that is only on one side. Outside of git's own diffs a folder may really be called `a`,
 /// but hardly ever is.
 fn one_name(name: &str, is_git: bool) -> String {
-    let is_prefixed = name.starts_with("a/")
-        || name.starts_with("b/")
-        || is_git && has_git_prefixes("z/", name);
+    let is_prefixed =
+        name.starts_with("a/") || name.starts_with("b/") || is_git && has_git_prefixes("z/", name);
     match is_prefixed {
         true => without_prefix(name).to_owned(),
         false => name.to_owned(),
@@ -282,7 +281,8 @@ impl<'a> Reader<'a> {
 
     /// Whether `---` and `+++` stand here, and not two changed lines that look so: then no hunk follows.
     fn is_file_header(&self) -> bool {
-        let starts = |ahead: usize, mark: &str| self.peek(ahead).is_some_and(|it| it.starts_with(mark));
+        let starts =
+            |ahead: usize, mark: &str| self.peek(ahead).is_some_and(|it| it.starts_with(mark));
         starts(0, "--- ") && starts(1, "+++ ") && starts(2, "@@")
     }
 
@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
                 path,
                 "no line follows this `@@`; add lines that begin with a blank, `-` or `+`".to_owned(),
             )),
-            false if hunk.stated.is_none() && hunk.anchors.is_empty() && hunk.old().next().is_none() => {
+            false if hunk.stated.is_none() && hunk.anchors.is_empty() && hunk.old_side().next().is_none() => {
                 Err(ParseError::in_file(
                     hunk.line,
                     path,
@@ -426,7 +426,9 @@ impl<'a> Reader<'a> {
                 .take(1)
                 .any(starts_marked),
             false => rest
-                .take_while(|it| !it.is_empty() && !it.starts_with("diff --git") && !it.starts_with("@@"))
+                .take_while(|it| {
+                    !it.is_empty() && !it.starts_with("diff --git") && !it.starts_with("@@")
+                })
                 .any(|it| starts_marked(it) && !it.starts_with(' ')),
         }
     }

@@ -41,7 +41,12 @@ impl<'a> Indents<'a> {
                 false => kind(&all).map(Some),
             }
         };
-        let patches: Vec<&str> = self.pairs.iter().map(|(it, _)| *it).chain([patch]).collect();
+        let patches: Vec<&str> = self
+            .pairs
+            .iter()
+            .map(|(it, _)| *it)
+            .chain([patch])
+            .collect();
         let files: Vec<&str> = self.pairs.iter().map(|(_, it)| *it).collect();
         let from = one_kind(&patches)?;
         let to = one_kind(&files)?;
@@ -62,7 +67,9 @@ impl<'a> Indents<'a> {
                 (first > 0 && scaled % first == 0).then(|| scaled / first)?
             }
             // Twice as much or half of it may be another width of a step as well as a shift.
-            None if first > 0 && (first_file == 2 * first || first == 2 * first_file) => return None,
+            None if first > 0 && (first_file == 2 * first || first == 2 * first_file) => {
+                return None;
+            }
             None => width(patch) + first_file - first,
         };
         let character = to.or(from).unwrap_or(' ').to_string();

@@ -37,7 +37,9 @@ impl<'a> View<'a> {
         match rest.contains('\n') {
             true => {
                 for line in rest.split_inclusive('\n') {
-                    let content = line.strip_suffix('\n').map_or(line, |it| it.strip_suffix('\r').unwrap_or(it));
+                    let content = line
+                        .strip_suffix('\n')
+                        .map_or(line, |it| it.strip_suffix('\r').unwrap_or(it));
                     push(line, content);
                 }
             }

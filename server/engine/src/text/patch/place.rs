@@ -6,12 +6,12 @@ use super::{
     FileKind, FilePatch, HunkFailure, LineKind, PatchHunk, PatchLine, PlaceError, Why,
     anchor::Anchors,
     choose::{Choice, choose},
-    envelope::shortened,
+    doubt::{doubts, explain},
+    find::{Found, find},
     lines::View,
-    search::{Hits, Needle, PASSES, normal, search},
     write::{self, LineEdit, Patchwide},
 };
-use crate::text::{ChangeSet, similar};
+use crate::text::ChangeSet;
 
 /// A file's patch with its place in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,11 @@ impl Placed {
             };
             let n = at + 1;
             // Writing to a string does not fail.
-            let _ = writeln!(out, "hunk {n} fits at line {} {like}; verify it there", hunk.line);
+            let _ = writeln!(
+                out,
+                "hunk {n} fits at line {} {like}; verify it there",
+                hunk.line
+            );
         }
         out
     }
@@ -127,7 +131,8 @@ fn place_hunks(hunks: &[PatchHunk], text: &str) -> Result<Placed, Vec<HunkFailur
             Ok(placed) => return Ok(followed_by(all, placed)),
             Err(failures) => failures,
         };
-        let is_missing = |(hunk, why): &&(usize, Why)| *hunk > 0 && matches!(why, Why::NotFound { .. });
+        let is_missing =
+            |(hunk, why): &&(usize, Why)| *hunk > 0 && matches!(why, Why::NotFound { .. });
         let n_before = failures.first().filter(is_missing).map(|(hunk, _)| *hunk);
         // What is wrong is told about the text that the model knows.
         first_failures.get_or_insert_with(|| {
@@ -160,7 +165,7 @@ fn followed_by(mut first: Placed, second: Placed) -> Placed {
     first
 }
 
-type Failures = Vec<(usize, Why)>;
+pub(super) type Failures = Vec<(usize, Why)>;
 
 fn place_at_once(hunks: &[PatchHunk], text: &str) -> Result<Placed, Failures> {
     let mut lines = hunks.iter().flat_map(|it| &it.lines);
@@ -187,9 +192,9 @@ fn place_at_once(hunks: &[PatchHunk], text: &str) -> Result<Placed, Failures> {
 }
 
 /// The line that a hunk states, from 0: of its first line, or the one that an insertion pushes down.
-fn first_line(hunk: &PatchHunk) -> Option<usize> {
+pub(super) fn first_line(hunk: &PatchHunk) -> Option<usize> {
     let stated = hunk.stated?;
-    Some(match hunk.old().next() {
+    Some(match hunk.old_side().next() {
         Some(_) => stated.line.saturating_sub(1),
         None => stated.line,
     })
@@ -230,7 +235,7 @@ fn is_for_empty(view: &View<'_>, hunks: &[PatchHunk]) -> bool {
         return false;
     };
     let is_at_top = hunk.stated.is_some_and(|it| it.line == 0);
-    is_at_top && hunk.old().next().is_none() && view.len() > 0
+    is_at_top && hunk.old_side().next().is_none() && view.len() > 0
 }
 
 /// Each at its stated line, if that fits for all of them: so a patch that a tool made is placed at once.
@@ -240,11 +245,14 @@ fn stated_spots(view: &View<'_>, hunks: &[PatchHunk]) -> Option<Vec<Spot>> {
         .iter()
         .map(|hunk| {
             let start = first_line(hunk).filter(|_| hunk.stated.is_some_and(|it| it.is_trusted))?;
-            let n_old = hunk.old().count();
+            let n_old = hunk.old_side().count();
             let here = view.contents.get(start..start + n_old)?;
             let is_last = start + n_old == view.len();
             let fits = start >= end
-                && here.iter().zip(hunk.old()).all(|(here, it)| *here == it.text)
+                && here
+                    .iter()
+                    .zip(hunk.old_side())
+                    .all(|(here, it)| *here == it.text)
                 && (is_last || !is_at_end(hunk))
                 && (!is_last || n_old == 0 || hunk.old_is_open == view.is_open());
             end = start + n_old;
@@ -258,7 +266,7 @@ fn stated_spots(view: &View<'_>, hunks: &[PatchHunk]) -> Option<Vec<Spot>> {
         .collect()
 }
 
-fn is_at_end(hunk: &PatchHunk) -> bool {
+pub(super) fn is_at_end(hunk: &PatchHunk) -> bool {
     hunk.at_end || hunk.old_is_open || hunk.new_is_open
 }
 
@@ -292,115 +300,14 @@ fn searched_spots(view: &View<'_>, hunks: &[PatchHunk]) -> Result<Vec<Spot>, Fai
         start,
         n_old: found[at].as_ref().map_or(0, |it| it.n_old),
         likeness: found[at].as_ref().map_or(Likeness::Exact, |it| it.likeness),
-        is_fuzzy: found[at].as_ref().is_some_and(|it| it.is_fuzzy)
+        is_fuzzy: found[at]
+            .as_ref()
+            .is_some_and(|it| it.likeness != Likeness::Exact)
             || anchors.is_fuzzy(&hunks[at].anchors),
     };
     let spots: Vec<Spot> = starts.into_iter().enumerate().map(spot).collect();
     doubts(view, hunks, &spots)?;
     Ok(spots)
-}
-
-/// A hunk's old lines, found.
-struct Found {
-    hits: Hits,
-    n_old: usize,
-    likeness: Likeness,
-    is_fuzzy: bool,
-}
-
-/// How the old lines of a hunk may be read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    AsWritten,
-    /// Some context came without its blank, so perhaps all did, and what looks like it is indentation.
-    BareContext,
-    /// Without an empty line at the end, which models add (spec 2.2).
-    WithoutLastBlank,
-    BareWithoutLastBlank,
-}
-
-fn find(view: &View<'_>, hunks: &[PatchHunk]) -> Vec<Option<Found>> {
-    let mut found: Vec<Option<Found>> = hunks.iter().map(|_| None).collect();
-    let plain = [Reading::AsWritten, Reading::BareContext];
-    let cut = [Reading::WithoutLastBlank, Reading::BareWithoutLastBlank];
-    for (readings, pass) in [plain, cut]
-        .into_iter()
-        .flat_map(|readings| PASSES.map(|pass| (readings, pass)))
-    {
-        for reading in readings {
-            let wanted: Vec<(usize, Needle<'_>)> = hunks
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| found[*at].is_none())
-                // Where marks are missing, blanks at the front say nothing sure.
-                .filter(|(_, it)| !it.has_bare_context || pass <= Likeness::TrailingBlanks)
-                .filter_map(|(at, it)| Some((at, needle(it, reading)?)))
-                .collect();
-            let (ids, needles): (Vec<usize>, Vec<Needle<'_>>) = wanted.into_iter().unzip();
-            if needles.is_empty() {
-                continue;
-            }
-            for ((at, needle), hits) in ids.into_iter().zip(&needles).zip(search(view, &needles, pass)) {
-                if !hits.is_empty() {
-                    found[at] = Some(Found {
-                        hits: with_same_endings(view, &hunks[at], hits, pass),
-                        n_old: needle.lines.len(),
-                        likeness: pass,
-                        is_fuzzy: pass != Likeness::Exact,
-                    });
-                }
-            }
-        }
-    }
-    found
-}
-
-/// `None` if the hunk cannot be read so.
-fn needle(hunk: &PatchHunk, reading: Reading) -> Option<Needle<'_>> {
-    let (is_bare, is_cut) = match reading {
-        Reading::AsWritten => (false, false),
-        Reading::BareContext => (true, false),
-        Reading::WithoutLastBlank => (false, true),
-        Reading::BareWithoutLastBlank => (true, true),
-    };
-    if is_bare && !hunk.has_bare_context {
-        return None;
-    }
-    let mut old: Vec<_> = hunk.old().collect();
-    if is_cut {
-        old.pop_if(|it| it.kind == LineKind::Context && it.text.trim().is_empty())?;
-    }
-    let lines: Vec<Cow<'_, str>> = old
-        .into_iter()
-        .map(|it| match is_bare && it.kind == LineKind::Context && it.text.starts_with([' ', '\t']) {
-            true => Cow::Owned(format!(" {}", it.text)),
-            false => Cow::Borrowed(it.text.as_str()),
-        })
-        .collect();
-    (!lines.is_empty()).then_some(Needle {
-        lines,
-        at_end: is_at_end(hunk),
-    })
-}
-
-/// A patch that writes `\r` means the lines which have it.
-fn with_same_endings(view: &View<'_>, hunk: &PatchHunk, hits: Hits, pass: Likeness) -> Hits {
-    if pass != Likeness::Exact || hits.starts.len() < 2 || !hunk.old().any(|it| it.has_cr) {
-        return hits;
-    }
-    let is_same = |start: &&usize| {
-        hunk.old()
-            .zip(**start..)
-            .all(|(line, here)| (view.ending(here) == "\r\n") == line.has_cr)
-    };
-    let same: Vec<usize> = hits.starts.iter().filter(is_same).copied().collect();
-    match same.is_empty() {
-        true => hits,
-        false => Hits {
-            starts: same,
-            ..hits
-        },
-    }
 }
 
 /// The places that a hunk may have.
@@ -421,7 +328,7 @@ fn possible(
         anchor: hunk.anchors.last().cloned().unwrap_or_default(),
         lines: numbers(places),
     };
-    if hunk.old().next().is_none() {
+    if hunk.old_side().next().is_none() {
         let below = match hunk.anchors.is_empty() {
             true => vec![insertion(view, hunk)?],
             false => anchors.below(view, &hunk.anchors),
@@ -466,136 +373,11 @@ fn insertion(view: &View<'_>, hunk: &PatchHunk) -> Result<usize, Why> {
 }
 
 /// The lines that a hunk changes, counted from its first old line.
-fn core(hunk: &PatchHunk) -> std::ops::Range<usize> {
+pub(super) fn core(hunk: &PatchHunk) -> std::ops::Range<usize> {
     let is_context = |it: &&PatchLine| it.kind == LineKind::Context;
     let n_before = hunk.lines.iter().take_while(is_context).count();
     let n_after = hunk.lines.iter().rev().take_while(is_context).count();
-    let n_old = hunk.old().count();
+    let n_old = hunk.old_side().count();
     // A hunk of context alone changes nothing anywhere.
     n_before.min(n_old)..n_old.saturating_sub(n_after).max(n_before.min(n_old))
-}
-
-/// Fills in what failures tell, which costs more than finding does.
-fn explain(view: &View<'_>, hunks: &[PatchHunk], failures: &mut Failures) {
-    const EXPLAINED: usize = 3;
-    const SHOWN_LINES: usize = 6;
-    for (n, (at, why)) in failures.iter_mut().enumerate() {
-        let hunk = &hunks[*at];
-        if let Why::NotFound { .. } = why {
-            if let Some(line) = already_applied(view, hunk) {
-                *why = Why::AlreadyApplied { line };
-                continue;
-            }
-            if is_at_end(hunk) {
-                let anywhere = PatchHunk {
-                    at_end: false,
-                    old_is_open: false,
-                    new_is_open: false,
-                    ..hunk.clone()
-                };
-                if let [Some(found)] = &find(view, std::slice::from_ref(&anywhere))[..] {
-                    let lines = found.hits.starts.iter().map(|it| it + 1).collect();
-                    *why = Why::NotAtEnd { lines };
-                    continue;
-                }
-            }
-        }
-        if n >= EXPLAINED {
-            continue;
-        }
-        match why {
-            Why::NotFound { expected, nearest } => {
-                let old: Vec<&str> = hunk.old().map(|it| it.text.as_str()).collect();
-                let shown: Vec<String> = old.iter().take(SHOWN_LINES).map(|it| shortened(it)).collect();
-                *expected = shown.join("\n");
-                *nearest = similar::nearest(view.text, &old.join("\n"));
-            }
-            Why::AnchorNotFound { anchor, nearest } => {
-                *nearest = similar::nearest(view.text, anchor);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Where what a hunk makes stands already, if that is sure: it says something, and stands there once.
-fn already_applied(view: &View<'_>, hunk: &PatchHunk) -> Option<usize> {
-    let lines: Vec<Cow<'_, str>> = hunk.new().map(|it| Cow::Borrowed(it.text.as_str())).collect();
-    let is_telling = match hunk.lines.iter().any(|it| it.kind == LineKind::New) {
-        true => says_something(hunk.lines.iter().filter(|it| it.kind == LineKind::New)),
-        // A deletion: that its context is together now says it, if it stood on both sides.
-        false => {
-            let core = core(hunk);
-            core.start > 0 && core.end < hunk.old().count() && says_something(hunk.new())
-        }
-    };
-    let needle = Needle {
-        lines,
-        at_end: hunk.at_end,
-    };
-    match search(view, &[needle], Likeness::TrailingBlanks)[..] {
-        [Hits { ref starts, .. }] if starts.len() == 1 && is_telling => Some(starts[0] + 1),
-        _ => None,
-    }
-}
-
-fn says_something<'a>(mut lines: impl Iterator<Item = &'a PatchLine>) -> bool {
-    lines.any(|it| {
-        let mut telling = it.text.chars().filter(|it| it.is_alphanumeric());
-        telling.nth(2).is_some()
-    })
-}
-
-/// Refuses what was placed but is probably not meant so.
-fn doubts(view: &View<'_>, hunks: &[PatchHunk], spots: &[Spot]) -> Result<(), Failures> {
-    let is_insertion = |it: &PatchHunk| it.old().next().is_none();
-    let has_moved = hunks.iter().zip(spots).any(|(hunk, spot)| {
-        !is_insertion(hunk) && first_line(hunk).is_some_and(|it| it != spot.start)
-    });
-    let mut failures = Vec::new();
-    for (at, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
-        let by_number = is_insertion(hunk) && hunk.anchors.is_empty() && hunk.stated.is_some();
-        if by_number && has_moved {
-            // The file is not the one that the number is about.
-            failures.push((at, Why::OnlyNumber));
-        } else if let Some(line) = is_doubled(view, hunk, spot) {
-            failures.push((at, Why::AlreadyApplied { line }));
-        }
-    }
-    match failures.is_empty() {
-        true => Ok(()),
-        false => Err(failures),
-    }
-}
-
-/// A hunk without context behind its new lines, or in front of them, fits also where it is applied already. Then
-/// they stand there.
-fn is_doubled(view: &View<'_>, hunk: &PatchHunk, spot: &Spot) -> Option<usize> {
-    let is_context = |it: &PatchLine| it.kind == LineKind::Context;
-    let stands_at = |start: Option<usize>, new: &[&PatchLine]| {
-        let start = start?;
-        let here = view.contents.get(start..start + new.len())?;
-        let mut pairs = here.iter().zip(new);
-        let like = spot.likeness;
-        let is_same = pairs.all(|(here, it)| normal(here, like) == normal(&it.text, like));
-        (is_same && says_something(new.iter().copied())).then_some(start + 1)
-    };
-    if is_at_end(hunk) {
-        // Nothing follows that could be it.
-        return None;
-    }
-    let first = hunk.lines.split(is_context).next().unwrap_or_default();
-    let last = hunk.lines.rsplit(is_context).next().unwrap_or_default();
-    let (first_new, last_new) = (new_lines(first), new_lines(last));
-    let first_end = spot.start + first.len() - first_new.len();
-    let last_start = (spot.start + spot.n_old).checked_sub(last.len() - last_new.len());
-    stands_at(last_start, &last_new)
-        .or_else(|| stands_at(first_end.checked_sub(first_new.len()), &first_new))
-}
-
-fn new_lines(lines: &[PatchLine]) -> Vec<&PatchLine> {
-    lines
-        .iter()
-        .filter(|it| it.kind == LineKind::New)
-        .collect()
 }

@@ -57,7 +57,7 @@ impl<'a> Patchwide<'a> {
 /// Whether the lines of the hunk end as those of the text do. `None` if no line tells.
 fn has_same_endings(view: &View<'_>, hunk: &PatchHunk, spot: &Spot) -> Option<bool> {
     let tells = hunk
-        .old()
+        .old_side()
         .take(spot.n_old)
         .zip(spot.start..)
         .filter_map(|(line, here)| match view.ending(here) {
@@ -153,7 +153,7 @@ fn pairs<'a>(
     spot: &Spot,
 ) -> impl Iterator<Item = (&'a str, &'a str)> {
     let lines: Vec<&str> = view.contents[spot.start..spot.start + spot.n_old].to_vec();
-    hunk.old()
+    hunk.old_side()
         .zip(lines)
         .filter(|(line, _)| !line.text.trim().is_empty())
         .map(|(line, here)| (indentation(&line.text), indentation(here)))

@@ -21,19 +21,43 @@ fn r_11_several_chunks_are_placed_in_one_file() {
 #[test]
 fn anchors_narrow_the_search() {
     check_refused("@@\n-        x = 1\n", CLASSES, "at lines 3, 11;");
-    check_refused("@@ def f(self):\n-        x = 1\n", CLASSES, "at lines 3, 11;");
+    check_refused(
+        "@@ def f(self):\n-        x = 1\n",
+        CLASSES,
+        "at lines 3, 11;",
+    );
     let expected = "class A:\n    def f(self):\n        x = 1\n        return x\n\n    def g(self):\n        return x\n\nclass B:\n    def f(self):\n        return x\n";
-    check("@@ class B:\n@@     def f(self):\n-        x = 1\n", CLASSES, expected);
+    check(
+        "@@ class B:\n@@     def f(self):\n-        x = 1\n",
+        CLASSES,
+        expected,
+    );
     check("@@ class B\n-        x = 1\n", CLASSES, expected);
     // An anchor that is repeated as context.
-    check("@@ class B:\n class B:\n     def f(self):\n-        x = 1\n", CLASSES, expected);
-    check_refused("@@ class C:\n-        x = 1\n", CLASSES, "the anchor `class C:` is not in the file");
-    check_refused("@@ class B:\n-    def g(self):\n", CLASSES, "its lines stand at 6, and not below the anchor `class B:`");
+    check(
+        "@@ class B:\n class B:\n     def f(self):\n-        x = 1\n",
+        CLASSES,
+        expected,
+    );
+    check_refused(
+        "@@ class C:\n-        x = 1\n",
+        CLASSES,
+        "the anchor `class C:` is not in the file",
+    );
+    check_refused(
+        "@@ class B:\n-    def g(self):\n",
+        CLASSES,
+        "its lines stand at 6, and not below the anchor `class B:`",
+    );
 }
 
 #[test]
 fn lines_without_context_go_below_the_anchor_or_to_the_end() {
-    check("@@ class B:\n+    y = 2\n", CLASSES, &CLASSES.replace("class B:\n", "class B:\n    y = 2\n"));
+    check(
+        "@@ class B:\n+    y = 2\n",
+        CLASSES,
+        &CLASSES.replace("class B:\n", "class B:\n    y = 2\n"),
+    );
     check("@@\n+end\n", "a\nb\n", "a\nb\nend\n");
     check("@@\n+end\n", "a\nb", "a\nb\nend");
     check("@@\n+end\n", "a\r\nb\r\n\r\n", "a\r\nb\r\nend\r\n\r\n");
@@ -43,7 +67,11 @@ fn lines_without_context_go_below_the_anchor_or_to_the_end() {
 #[test]
 fn the_end_of_file_is_the_end() {
     check("@@\n a\n+b\n*** End of File\n", "a\nx\na\n", "a\nx\na\nb\n");
-    check_refused("@@\n-a\n*** End of File\n", "a\nx\n", "its lines stand at 1;");
+    check_refused(
+        "@@\n-a\n*** End of File\n",
+        "a\nx\n",
+        "its lines stand at 1;",
+    );
 }
 
 #[test]
@@ -57,14 +85,30 @@ fn order_tells_equal_places_apart() {
 
 #[test]
 fn hunks_may_share_context_but_not_what_they_change() {
-    check("@@\n a\n-b\n c\n@@\n c\n-d\n e\n", "a\nb\nc\nd\ne\n", "a\nc\ne\n");
-    check_refused("@@\n a\n-b\n@@\n-b\n+x\n c\n", "a\nb\nc\n", "changes the same place as hunk 1");
-    check_refused("@@\n a\n+x\n b\n@@\n a\n+y\n b\n", "a\nb\n", "changes the same place as hunk 1");
+    check(
+        "@@\n a\n-b\n c\n@@\n c\n-d\n e\n",
+        "a\nb\nc\nd\ne\n",
+        "a\nc\ne\n",
+    );
+    check_refused(
+        "@@\n a\n-b\n@@\n-b\n+x\n c\n",
+        "a\nb\nc\n",
+        "changes the same place as hunk 1",
+    );
+    check_refused(
+        "@@\n a\n+x\n b\n@@\n a\n+y\n b\n",
+        "a\nb\n",
+        "changes the same place as hunk 1",
+    );
 }
 
 #[test]
 fn a_hunk_may_build_on_the_one_before() {
-    check("@@\n a\n-b\n+new line\n@@\n new line\n+below\n", "a\nb\nc\n", "a\nnew line\nbelow\nc\n");
+    check(
+        "@@\n a\n-b\n+new line\n@@\n new line\n+below\n",
+        "a\nb\nc\n",
+        "a\nnew line\nbelow\nc\n",
+    );
 }
 
 #[test]
@@ -72,8 +116,18 @@ fn r_8_looser_passes_are_tried_in_order_and_said() {
     let cases = [
         ("@@\n-a b\n+x\n", "a b\n", "x\n", Likeness::Exact),
         ("@@\n-a b\n+x\n", "a b  \n", "x\n", Likeness::TrailingBlanks),
-        ("@@\n-a b\n+x\n", "  a b  \n", "  x\n", Likeness::Indentation),
-        ("@@\n-a - \"b\"\n+x\n", "  a —\u{a0}“b”\n", "  x\n", Likeness::Typography),
+        (
+            "@@\n-a b\n+x\n",
+            "  a b  \n",
+            "  x\n",
+            Likeness::Indentation,
+        ),
+        (
+            "@@\n-a - \"b\"\n+x\n",
+            "  a —\u{a0}“b”\n",
+            "  x\n",
+            Likeness::Typography,
+        ),
     ];
     for (body, text, expected, likeness) in cases {
         let patch = parse(&update(body)).unwrap();
@@ -93,20 +147,40 @@ fn r_9_a_strict_hit_wins_over_a_loose_one() {
 #[test]
 fn new_lines_get_the_indentation_of_the_file() {
     // Shifted, of other width, blanks for tabs.
-    check("@@\n if a:\n-    b\n+    c\n+        d\n", "    if a:\n        b\n", "    if a:\n        c\n            d\n");
-    check("@@\n if a:\n-  b\n+  c\n+    d\n", "if a:\n    b\n", "if a:\n    c\n        d\n");
+    check(
+        "@@\n if a:\n-    b\n+    c\n+        d\n",
+        "    if a:\n        b\n",
+        "    if a:\n        c\n            d\n",
+    );
+    check(
+        "@@\n if a:\n-  b\n+  c\n+    d\n",
+        "if a:\n    b\n",
+        "if a:\n    c\n        d\n",
+    );
     check("@@\n-    b\n+    c\n+        d\n", "\tb\n", "\tc\n\t\td\n");
     check("@@\n-b\n+c\n+\n+  d\n", "    b\n", "    c\n\n      d\n");
     // Where it is lost, or can be read in two ways, it is not guessed.
-    check_refused("@@\n if a:\n b\n+c\n", "if a:\n    b\n", "fits at line 1 but for indentation");
-    check_refused("@@\n-  b\n+    c\n", "    b\n", "fits at line 1 but for indentation");
+    check_refused(
+        "@@\n if a:\n b\n+c\n",
+        "if a:\n    b\n",
+        "fits at line 1 but for indentation",
+    );
+    check_refused(
+        "@@\n-  b\n+    c\n",
+        "    b\n",
+        "fits at line 1 but for indentation",
+    );
     // Nothing comes, so nothing is to be indented.
     check("@@\n-if a:\n-b\n c\n", "if a:\n    b\nc\n", "c\n");
 }
 
 #[test]
 fn each_line_keeps_its_ending() {
-    check("@@\n a\n-b\n+x\n+y\n c\n", "a\r\nb\r\nc\nd\n", "a\r\nx\r\ny\r\nc\nd\n");
+    check(
+        "@@\n a\n-b\n+x\n+y\n c\n",
+        "a\r\nb\r\nc\nd\n",
+        "a\r\nx\r\ny\r\nc\nd\n",
+    );
     check("@@\n c\n+x\n", "a\r\nc\nd\r\n", "a\r\nc\nx\nd\r\n");
     // A patch which changes nothing but endings was meant so.
     let patch = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\n+a\r\n b\n";
@@ -126,8 +200,16 @@ fn the_last_line_stays_open_or_closed() {
     check("@@\n-b\n", "a\nb\n", "a\n");
     check("@@\n a\n+c\n", "b\na", "b\na\nc");
     check("@@\n-a\n", "a", "");
-    check("@@\n-b\n+b\n\\ No newline at end of file\n", "a\nb\n", "a\nb");
-    check("@@\n-b\n\\ No newline at end of file\n+b\n", "a\nb", "a\nb\n");
+    check(
+        "@@\n-b\n+b\n\\ No newline at end of file\n",
+        "a\nb\n",
+        "a\nb",
+    );
+    check(
+        "@@\n-b\n\\ No newline at end of file\n+b\n",
+        "a\nb",
+        "a\nb\n",
+    );
     // An empty line that the file does not have, as models add it.
     check("@@\n a\n-b\n \n", "a\nb\n", "a\n");
     check("@@\n-a\n+x\n", "a\n\n", "x\n\n");
@@ -135,10 +217,26 @@ fn the_last_line_stays_open_or_closed() {
 
 #[test]
 fn what_stands_there_already_is_not_added_twice() {
-    check_refused("@@\n a\n+a new line\n", "a\na new line\nb\n", "is applied already");
-    check_refused("@@\n+a new line\n b\n", "a\na new line\nb\n", "is applied already");
-    check_refused("@@ a\n+a new line\n", "a\na new line\nb\n", "is applied already");
-    check_refused("@@\n-a\n+a new line\n b\n@@\n-c\n+d\n", "a new line\nb\nc\n", "hunk 1 of 2");
+    check_refused(
+        "@@\n a\n+a new line\n",
+        "a\na new line\nb\n",
+        "is applied already",
+    );
+    check_refused(
+        "@@\n+a new line\n b\n",
+        "a\na new line\nb\n",
+        "is applied already",
+    );
+    check_refused(
+        "@@ a\n+a new line\n",
+        "a\na new line\nb\n",
+        "is applied already",
+    );
+    check_refused(
+        "@@\n-a\n+a new line\n b\n@@\n-c\n+d\n",
+        "a new line\nb\nc\n",
+        "hunk 1 of 2",
+    );
     // A brace says nothing.
     check("@@\n a\n+}\n", "a\n}\nb\n", "a\n}\n}\nb\n");
     check_refused("@@\n-a\n+a\n", "a\n", "nothing would change");
@@ -148,32 +246,55 @@ fn what_stands_there_already_is_not_added_twice() {
 fn a_file_is_deleted_only_with_the_lines_the_patch_knows() {
     let patch = "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n";
     assert_eq!(apply(patch, "a\nb\n").as_deref(), Ok(""));
-    assert!(apply(patch, "a\nb\nc\n").unwrap_err().contains("other lines than the patch removes"));
+    assert!(
+        apply(patch, "a\nb\nc\n")
+            .unwrap_err()
+            .contains("other lines than the patch removes")
+    );
 }
 
 #[test]
 fn all_failing_hunks_are_told_and_nothing_is_changed() {
     let error = apply(&update("@@\n-first\n@@\n-a\n@@\n-third\n"), "a\n").unwrap_err();
-    assert!(error.contains("hunk 1 of 3 (line 3 of the patch)"), "{error}");
-    assert!(error.contains("hunk 3 of 3 (line 7 of the patch)"), "{error}");
-    assert!(error.ends_with("Nothing of this file was changed"), "{error}");
+    assert!(
+        error.contains("hunk 1 of 3 (line 3 of the patch)"),
+        "{error}"
+    );
+    assert!(
+        error.contains("hunk 3 of 3 (line 7 of the patch)"),
+        "{error}"
+    );
+    assert!(
+        error.ends_with("Nothing of this file was changed"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_place_that_moved_is_told() {
     let patch = parse("--- a/f\n+++ b/f\n@@ -3,2 +3,2 @@\n a\n-b\n+c\n").unwrap();
     let placed = place(&patch.files[0], "x\na\nb\n").unwrap();
-    assert_eq!((placed.hunks[0].line, placed.hunks[0].moved_by), (2, Some(-1)));
+    assert_eq!(
+        (placed.hunks[0].line, placed.hunks[0].moved_by),
+        (2, Some(-1))
+    );
 }
 
 #[test]
 fn large_patches_take_milliseconds() {
-    let lines: Vec<String> = (0..50_000).map(|n| format!("    let value_{n} = compute({n}, other);\n")).collect();
+    let lines: Vec<String> = (0..50_000)
+        .map(|n| format!("    let value_{n} = compute({n}, other);\n"))
+        .collect();
     let text = lines.concat();
     let mut by_number = "--- a/f\n+++ b/f\n".to_owned();
     let mut bare = by_number.clone();
     for at in (100..50_000).step_by(250) {
-        let body = format!(" {}-{}+    changed({at});\n {}", lines[at - 1], lines[at], lines[at + 1]);
+        let body = format!(
+            " {}-{}+    changed({at});\n {}",
+            lines[at - 1],
+            lines[at],
+            lines[at + 1]
+        );
         by_number += &format!("@@ -{at},3 +{at},3 @@\n{body}");
         bare += &format!("@@\n{body}");
     }

@@ -7,8 +7,14 @@ use crate::text::patch::{FileKind, parse, v4a};
 fn check(patch: &str, expected: &str) {
     let patch = parse(patch).unwrap_or_else(|error| panic!("{error}"));
     let lines = patch.files.iter().map(|it| {
-        let target = it.new_path.as_ref().map_or(String::new(), |to| format!(" -> {to}"));
-        let mode = it.mode.as_ref().map_or(String::new(), |mode| format!(" mode {mode}"));
+        let target = it
+            .new_path
+            .as_ref()
+            .map_or(String::new(), |to| format!(" -> {to}"));
+        let mode = it
+            .mode
+            .as_ref()
+            .map_or(String::new(), |mode| format!(" mode {mode}"));
         let counts: Vec<usize> = it.hunks.iter().map(|it| it.lines.len()).collect();
         format!("{:?} {}{target} {counts:?}{mode}\n", it.kind, it.path)
     });
@@ -78,10 +84,22 @@ fn the_names_in_a_diff_are_found_however_they_are_written() {
         "diff --git \"a/t\\303\\251 \\\"q\\\".txt\" \"b/t\\303\\251 \\\"q\\\".txt\"\n--- \"a/t\\303\\251 \\\"q\\\".txt\"\t\n+++ \"b/t\\303\\251 \\\"q\\\".txt\"\t\n@@ -1 +1 @@\n-a\n+b\n",
         "Update té \"q\".txt [2]\n",
     );
-    check("--- x.txt\t2026-01-01 10:00:00\n+++ x.txt\t2026-01-01 10:00:00\n@@ -1 +1 @@\n-a\n+b\n", "Update x.txt [2]\n");
-    check("--- x y 2026-01-01 10:00:00\n+++ x y 2026-01-01 10:00:00\n@@ -1 +1 @@\n-a\n+b\n", "Update x y [2]\n");
-    check("--- old/src/x\n+++ new/src/x\n@@ -1 +1 @@\n-a\n+b\n", "Update src/x [2]\n");
-    check("--- src/x.orig\n+++ src/x\n@@ -1 +1 @@\n-a\n+b\n", "Update src/x [2]\n");
+    check(
+        "--- x.txt\t2026-01-01 10:00:00\n+++ x.txt\t2026-01-01 10:00:00\n@@ -1 +1 @@\n-a\n+b\n",
+        "Update x.txt [2]\n",
+    );
+    check(
+        "--- x y 2026-01-01 10:00:00\n+++ x y 2026-01-01 10:00:00\n@@ -1 +1 @@\n-a\n+b\n",
+        "Update x y [2]\n",
+    );
+    check(
+        "--- old/src/x\n+++ new/src/x\n@@ -1 +1 @@\n-a\n+b\n",
+        "Update src/x [2]\n",
+    );
+    check(
+        "--- src/x.orig\n+++ src/x\n@@ -1 +1 @@\n-a\n+b\n",
+        "Update src/x [2]\n",
+    );
 }
 
 #[test]
@@ -94,15 +112,27 @@ fn a_diff_of_git_renames_creates_deletes_and_changes_modes() {
 
 #[test]
 fn changed_lines_that_look_like_headers_are_lines() {
-    check("--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n--- a comment\n+++ b\n x\n", "Update f [3]\n");
-    check("--- a/f\n+++ b/f\n@@\n--- a comment\n+++ b\n x\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n", "Update f [3]\nUpdate g [2]\n");
+    check(
+        "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n--- a comment\n+++ b\n x\n",
+        "Update f [3]\n",
+    );
+    check(
+        "--- a/f\n+++ b/f\n@@\n--- a comment\n+++ b\n x\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n",
+        "Update f [3]\nUpdate g [2]\n",
+    );
 }
 
 #[test]
 fn no_line_with_a_mark_is_passed_over() {
     // The counts are too small, and below the lines they count the hunk goes on.
-    check("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n\n c\n+d\n", "Update f [5]\n");
-    check("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\nbare\n+d\n", "Update f [4]\n");
+    check(
+        "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n\n c\n+d\n",
+        "Update f [5]\n",
+    );
+    check(
+        "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\nbare\n+d\n",
+        "Update f [4]\n",
+    );
     check_refused(
         "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n\nwords\n\n+d\n",
         "f, line 9 of the patch: `+d` stands outside of any hunk; begin each hunk with `@@` and each of its lines with a blank, `-` or `+`",
@@ -137,9 +167,19 @@ fn what_no_patch_can_do_is_said() {
 fn the_body_of_one_file_needs_no_envelope() {
     let created = v4a("f", FileKind::Create, "+a\n+b").unwrap();
     assert_eq!(created.content(), "a\nb\n");
-    let created = v4a("f", FileKind::Create, "*** Begin Patch\n*** Add File: f\n+a\n*** End Patch\n").unwrap();
+    let created = v4a(
+        "f",
+        FileKind::Create,
+        "*** Begin Patch\n*** Add File: f\n+a\n*** End Patch\n",
+    )
+    .unwrap();
     assert_eq!(created.content(), "a\n");
-    let updated = v4a("f", FileKind::Update, "@@ x\n@@ y\n a\n-b\n*** End of File\n").unwrap();
+    let updated = v4a(
+        "f",
+        FileKind::Update,
+        "@@ x\n@@ y\n a\n-b\n*** End of File\n",
+    )
+    .unwrap();
     assert_eq!(updated.hunks[0].anchors, ["x", "y"]);
     assert!(updated.hunks[0].at_end);
     assert!(v4a("f", FileKind::Create, "a").is_err());
@@ -148,13 +188,34 @@ fn the_body_of_one_file_needs_no_envelope() {
 #[test]
 fn any_text_is_read_without_a_panic() {
     let pieces = [
-        "*** Begin Patch\n", "*** End Patch\n", "*** Update File: x\n", "*** Add File: x\n", "*** Move to: y\n", "@@", " -1,2 +1 @@",
-        "\n", "--- a/x\n", "+++ b/x\n", "+a", "-b", " c", "\\ No newline\n", "diff --git a/x b/x\n", "\"\\3", "\r\n", "é", "rename from x\n",
-        "```\n", "/dev/null", "*** End of File\n",
+        "*** Begin Patch\n",
+        "*** End Patch\n",
+        "*** Update File: x\n",
+        "*** Add File: x\n",
+        "*** Move to: y\n",
+        "@@",
+        " -1,2 +1 @@",
+        "\n",
+        "--- a/x\n",
+        "+++ b/x\n",
+        "+a",
+        "-b",
+        " c",
+        "\\ No newline\n",
+        "diff --git a/x b/x\n",
+        "\"\\3",
+        "\r\n",
+        "é",
+        "rename from x\n",
+        "```\n",
+        "/dev/null",
+        "*** End of File\n",
     ];
     let mut random = fastrand::Rng::with_seed(0x5eed_0021);
     for _ in 0..20_000 {
-        let text: String = (0..random.usize(..14)).map(|_| pieces[random.usize(..pieces.len())]).collect();
+        let text: String = (0..random.usize(..14))
+            .map(|_| pieces[random.usize(..pieces.len())])
+            .collect();
         if let Ok(patch) = parse(&text) {
             for file in &patch.files {
                 let _ = crate::text::patch::place(file, "a\nb\nc\n").map_err(|it| it.to_string());

@@ -59,7 +59,10 @@ fn r_14_range_headers_with_wrong_numbers_are_accepted() {
 fn headers_of_git_and_prose_and_fences_are_no_lines_of_the_file() {
     let git = format!("diff --git a/f b/f\nindex 1234567..89abcde 100644\n{PATCH}");
     check(&git, base());
-    check(&format!("Here it is:\n\n```diff\n{PATCH}```\n\nIt changes a line.\n- carefully\n"), base());
+    check(
+        &format!("Here it is:\n\n```diff\n{PATCH}```\n\nIt changes a line.\n- carefully\n"),
+        base(),
+    );
     check(&format!("From: me\n\n{PATCH}-- \n2.47.3\n"), base());
 }
 
@@ -68,7 +71,10 @@ fn context_may_have_lost_its_blank() {
     // Blank lines only.
     check(&PATCH.replace("\n \n", "\n\n"), base());
     // All of it: what looks like one blank of indentation less is none.
-    let bare = PATCH.replace("\n     line", "\n    line").replace("\n }", "\n}").replace("\n \n", "\n\n");
+    let bare = PATCH
+        .replace("\n     line", "\n    line")
+        .replace("\n }", "\n}")
+        .replace("\n \n", "\n\n");
     check(&bare, base());
 }
 
@@ -76,7 +82,10 @@ fn context_may_have_lost_its_blank() {
 fn trailing_blanks_may_differ() {
     let lines: Vec<String> = base().into_iter().map(|it| format!("{it}  ")).collect();
     let result = apply(PATCH, &text(&lines, "\n")).unwrap();
-    assert!(result.contains("    line 31  \n    new 32\n}  \n"), "{result}");
+    assert!(
+        result.contains("    line 31  \n    new 32\n}  \n"),
+        "{result}"
+    );
 }
 
 #[test]
@@ -96,11 +105,21 @@ fn the_right_copy_of_repeated_context_is_the_one_at_the_line() {
     let mut expected = lines.clone();
     expected[91] = "    new 32".to_owned();
     let patch = PATCH.replace("-29,7 +29,7", "-89,7 +89,7");
-    assert_eq!(apply(&patch, &text(&lines, "\n")), Ok(text(&expected, "\n")));
+    assert_eq!(
+        apply(&patch, &text(&lines, "\n")),
+        Ok(text(&expected, "\n"))
+    );
     // Without a number, or half way between, it is in doubt.
     for header in ["@@", "@@ -59,7 +59,7 @@"] {
-        let error = apply(&PATCH.replace("@@ -29,7 +29,7 @@", header), &text(&lines, "\n")).unwrap_err();
-        assert!(error.contains("at lines 29, 89, 149; add lines of context"), "{error}");
+        let error = apply(
+            &PATCH.replace("@@ -29,7 +29,7 @@", header),
+            &text(&lines, "\n"),
+        )
+        .unwrap_err();
+        assert!(
+            error.contains("at lines 29, 89, 149; add lines of context"),
+            "{error}"
+        );
     }
 }
 
@@ -128,7 +147,11 @@ fn hunks_may_come_in_the_wrong_order() {
 fn an_insertion_without_context_goes_by_a_number_that_can_be_trusted() {
     let patch = "--- a/f\n+++ b/f\n@@ -2,0 +3 @@\n+x\n";
     assert_eq!(apply(patch, "a\nb\nc\n").as_deref(), Ok("a\nb\nx\nc\n"));
-    for patch in [patch.replace("-2,0", "-2,7"), patch.replace("-2,0", "-9,0"), patch.replace("-2,0", "-0,0")] {
+    for patch in [
+        patch.replace("-2,0", "-2,7"),
+        patch.replace("-2,0", "-9,0"),
+        patch.replace("-2,0", "-0,0"),
+    ] {
         let error = apply(&patch, "a\nb\nc\n").unwrap_err();
         assert!(error.contains("add a line of context"), "{error}");
     }
