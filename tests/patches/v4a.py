@@ -140,7 +140,8 @@ def damaged(rng, lines, diff):
         least = min(map(blanks, body), default=0)
         diff = [it if it not in body else it[0] + it[1 + (least or blanks(it) // 2) :] for it in diff]
     elif kind == "drift":
-        lines.insert(rng.randrange(len(lines) + 1), "drifted = True")
+        at = rng.randrange(len(lines) + 1)
+        lines.insert(at, "drifted = True")
     elif kind == "anchor":
         diff = [it + "?" if it.startswith("@@ ") else it for it in diff]
     elif kind == "swap":
@@ -163,7 +164,10 @@ def cases(rng):
         kind, now, diff = damaged(rng, lines, diff)
         eol = rng.choice(["\n", "\n", "\n", "\r\n"])
         end = eol if rng.random() < 0.8 else ""
-        truth = None if kind in ("drift", "anchor") else eol.join(applied(now, edits)) + end
+        if kind == "drift":
+            at = now.index("drifted = True")
+            edits = [it if it[0] + it[1] < at else (it[0] + 1, *it[1:]) if it[0] > at else None for it in edits]
+        truth = None if kind == "anchor" or None in edits else eol.join(applied(now, edits)) + end
         yield {"mode": "default", "text": eol.join(now) + end, "diff": "\n".join(diff) + "\n", "truth": truth, "kind": kind}
 
 
@@ -208,7 +212,8 @@ def why_different(case, theirs, mine, without_context):
     if without_context:
         return "insertion below an anchor"
     if mine != case["truth"]:
-        return None
+        # An anchor was damaged: what was meant cannot be known.
+        return "astray" if case["kind"] == "anchor" else None
     is_indentation = [it.strip() for it in mine.split("\n")] == [it.strip() for it in theirs.split("\n")]
     return "indentation" if is_indentation else "astray"
 
@@ -218,7 +223,10 @@ def why_looser(case, error):
     kind = error.split(":")[0]
     lines = case["text"].split("\n")
     if kind in ("Ambiguous", "Overlap", "NotFound"):
-        return "several places" if any(n_places(lines, it) > 1 for it in chunks(case["diff"])) else None
+        # A blank line at the end of a chunk is as likely none of it.
+        olds = chunks(case["diff"])
+        olds += [it[:-1] for it in olds if it and not it[-1].strip()]
+        return "several places" if any(n_places(lines, it) > 1 for it in olds) else None
     return {
         "AnchorNotFound": "no anchor",
         "NotBelowAnchor": "no anchor",

@@ -56,7 +56,8 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, ParseError> {
             };
             draft.in_git_header = false;
             let path = draft.shown_path();
-            draft.hunks.push(reader.hunk(&path)?);
+            let is_git = draft.names.is_some();
+            draft.hunks.push(reader.hunk(&path, is_git)?);
             continue;
         } else if is_header && let Some(draft) = &mut current {
             draft.git_header(line, number)?;
@@ -299,7 +300,7 @@ impl<'a> Reader<'a> {
         Ok(draft)
     }
 
-    fn hunk(&mut self, path: &str) -> Result<PatchHunk, ParseError> {
+    fn hunk(&mut self, path: &str, is_git: bool) -> Result<PatchHunk, ParseError> {
         let mut hunk = PatchHunk {
             line: self.at + 1,
             ..PatchHunk::default()
@@ -332,7 +333,7 @@ impl<'a> Reader<'a> {
             }
             self.at += 1;
         }
-        let is_exact = self.hunk_lines(&mut hunk, counts);
+        let is_exact = self.hunk_lines(&mut hunk, counts, is_git);
         if let Some(stated) = &mut hunk.stated {
             stated.is_trusted = is_exact;
         }
@@ -355,13 +356,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the lines of a hunk; whether they are as many as the counts say.
-    fn hunk_lines(&mut self, hunk: &mut PatchHunk, counts: Option<(usize, usize)>) -> bool {
+    fn hunk_lines(
+        &mut self,
+        hunk: &mut PatchHunk,
+        counts: Option<(usize, usize)>,
+        is_git: bool,
+    ) -> bool {
         let (mut n_old, mut n_new) = (0, 0);
         // Lines without a mark at the end, which may as well be what somebody wrote below the patch.
         let mut n_unmarked = 0;
         while let Some(line) = self.peek(0) {
             let is_full = counts == Some((n_old, n_new));
-            if self.ends_hunk(line, is_full) {
+            // In a diff of git a file begins with another line, so what looks like its names may be lines.
+            let may_be_names = is_full || counts.is_none() || !is_git;
+            if self.ends_hunk(line, is_full) || may_be_names && self.is_file_header() {
                 break;
             }
             let raw = self.lines[self.at];
@@ -402,7 +410,6 @@ impl<'a> Reader<'a> {
     fn ends_hunk(&self, line: &str, is_full: bool) -> bool {
         line.starts_with("@@")
             || line.starts_with("diff --git ")
-            || self.is_file_header()
             || self.in_fence && line.starts_with("```")
             // The end of a mail from `git format-patch`; a removed `- ` would be inside of the counts.
             || is_full && line == "-- "
