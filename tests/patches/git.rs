@@ -195,7 +195,10 @@ fn count(
         (Some(_), Ok(ours)) if case.base != case.old && moved() == Some(ours.clone()) => {
             tally.git_astray += 1
         }
-        (Some(theirs), Ok(ours)) if !shown.contains("\r\n") && same_but_endings(&theirs, &ours) => {
+        (Some(theirs), Ok(ours))
+            if same_but_endings(&theirs, &ours)
+                && (!shown.contains("\r\n") || theirs.contains('\u{feff}')) =>
+        {
             tally.endings_of_the_file += 1;
         }
         (Some(theirs), Ok(ours)) => {

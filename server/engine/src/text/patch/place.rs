@@ -9,6 +9,7 @@ use super::{
     doubt::{doubts, explain},
     find::{Found, find},
     lines::View,
+    search::{Needle, search},
     write::{self, LineEdit, Patchwide},
 };
 use crate::text::ChangeSet;
@@ -296,6 +297,9 @@ fn searched_spots(view: &View<'_>, hunks: &[PatchHunk]) -> Result<Vec<Spot>, Fai
         return Err(failures);
     }
     let starts = choose(&choices)?;
+    if !starts.is_sorted() {
+        out_of_order(view, hunks)?;
+    }
     let spot = |(at, start): (usize, usize)| Spot {
         start,
         n_old: found[at].as_ref().map_or(0, |it| it.n_old),
@@ -308,6 +312,38 @@ fn searched_spots(view: &View<'_>, hunks: &[PatchHunk]) -> Result<Vec<Spot>, Fai
     let spots: Vec<Spot> = starts.into_iter().enumerate().map(spot).collect();
     doubts(view, hunks, &spots)?;
     Ok(spots)
+}
+
+/// Hunks in another order than that of the file may be meant so, or a looser match in order was meant. Then it is
+/// sure only for lines that no pass finds twice.
+fn out_of_order(view: &View<'_>, hunks: &[PatchHunk]) -> Result<(), Failures> {
+    let needles: Vec<Needle<'_>> = hunks
+        .iter()
+        .map(|hunk| Needle {
+            lines: hunk.old_side().map(|it| it.text.as_str().into()).collect(),
+            at_end: is_at_end(hunk),
+        })
+        .collect();
+    let hits = search(view, &needles, Likeness::Typography);
+    let failures: Failures = hits
+        .into_iter()
+        .enumerate()
+        .filter(|(at, hits)| {
+            hits.starts.len() > 1 && !hunks[*at].stated.is_some_and(|it| it.is_trusted)
+        })
+        .map(|(at, hits)| {
+            (
+                at,
+                Why::Ambiguous {
+                    lines: hits.starts.iter().map(|it| it + 1).collect(),
+                },
+            )
+        })
+        .collect();
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(failures),
+    }
 }
 
 /// The places that a hunk may have.

@@ -84,6 +84,13 @@ fn order_tells_equal_places_apart() {
 }
 
 #[test]
+fn out_of_order_only_what_stands_once_for_every_pass_has_a_place() {
+    check("@@\n-c\n@@\n-a\n", "a\nb\nc\n", "b\n");
+    // Exact above, and but for a blank in order below: either may be meant.
+    check_refused("@@\n-c\n@@\n-a\n", "a\nb\nc\na \n", "at lines 1, 4;");
+}
+
+#[test]
 fn hunks_may_share_context_but_not_what_they_change() {
     check(
         "@@\n a\n-b\n c\n@@\n c\n-d\n e\n",
