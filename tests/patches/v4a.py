@@ -203,7 +203,7 @@ def insertions(diff):
             blocks[-1][1] |= line != "@@"
         elif not line.startswith("***"):
             blocks[-1][0].append(line)
-    return [anchored for lines, anchored in blocks if lines and all(it.startswith("+") for it in lines)]
+    return [anchored for lines, anchored in blocks if lines and all(it.startswith("+") or not it.strip() for it in lines)]
 
 
 def why_different(case, theirs, mine, without_context):
