@@ -13,6 +13,7 @@ mod generated;
 #[cfg(target_os = "linux")]
 mod kill_rounds;
 mod lifecycle;
+mod patches;
 #[cfg(target_os = "linux")]
 mod long_life;
 mod paths;

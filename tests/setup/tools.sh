@@ -39,16 +39,17 @@ hash_of() {
 # fresh DIR HASH: whether DIR was installed from the list with this hash.
 fresh() { [[ -f $1/.stamp && $(<"$1/.stamp") == "$2" ]]; }
 
-# venv NAME REQUIREMENTS: a virtual environment at $TOOLS/venv/NAME with exactly these packages.
+# venv NAME REQUIREMENTS [OPTION…]: a virtual environment at $TOOLS/venv/NAME with exactly these packages; options go to pip.
 venv() {
     local dir=$TOOLS/venv/$1 list=$2 hash
+    shift 2
     hash=$(hash_of "$list")
     ! fresh "$dir" "$hash" || return 0
     echo "install $list into $dir"
     rm -rf "$dir"
     mkdir -p "$(dirname "$dir")"
     python3 -m venv "$dir"
-    "$dir/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$list" ||
+    "$dir/bin/python" -m pip install --quiet --disable-pip-version-check "$@" --requirement "$list" ||
         die "the Python packages of $list could not be installed; the tests need a Python package index"
     echo "$hash" >"$dir/.stamp"
 }

@@ -11,6 +11,7 @@ pub mod hunks;
 mod indent;
 mod lines;
 pub mod locate;
+pub mod patch;
 pub mod position;
 mod similar;
 mod unified;

@@ -10,6 +10,9 @@ pub(super) fn nearest(text: &str, target: &str) -> Option<(u32, String)> {
     let wanted: Vec<&str> = lines(target).map(content).collect();
     let here: Vec<&str> = lines(text).map(content).take(MAX_LINES).collect();
     let size = wanted.len().min(here.len());
+    if size == 0 {
+        return None;
+    }
     let start = best_window(&here, &wanted, size).or_else(|| best_line(&here, &wanted))?;
     let end = (start + size.clamp(1, SHOWN_LINES)).min(here.len());
     let shown: Vec<&str> = here[start..end].iter().map(|it| cut(it)).collect();

@@ -4,6 +4,7 @@ mod change_set;
 mod file;
 mod hunks;
 mod locate;
+mod patch;
 mod position;
 mod whole_lines;
 
