@@ -13,9 +13,9 @@ mod generated;
 #[cfg(target_os = "linux")]
 mod kill_rounds;
 mod lifecycle;
-mod patches;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod patches;
 mod paths;
 #[cfg(target_os = "linux")]
 mod process;

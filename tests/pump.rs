@@ -91,7 +91,8 @@ fn two_hundred_requests_may_stay_open_while_all_else_goes_on() {
 #[test]
 fn a_cancelled_request_is_answered_at_once() {
     let mut editor = RawEditor::start();
-    let cancelled = json!({ "error": { "code": -32800, "message": "Canceled" } });
+    let cancelled =
+        json!({ "error": { "code": -32800, "message": "The request probe/sleep was cancelled." } });
     for id in [json!(70), json!("abc"), json!(3_000_000_000_u64), json!(-1)] {
         editor.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "probe/sleep", "params": { "ms": 600_000 } }));
         editor.cancel(&id);

@@ -128,6 +128,8 @@ impl Host {
         let reached = match endpoint::reach(&open.config) {
             Ok(reached) => reached,
             Err(message) => {
+                let file = self.folders.config.join("config.toml");
+                let message = format!("{message} Your config.toml is {}.", file.display());
                 let error = ModelError::new(ModelErrorKind::BadRequest, message);
                 self.due.push_back((
                     session.clone(),

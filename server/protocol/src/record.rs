@@ -74,9 +74,18 @@ pub enum Record {
         call: CallId,
         outcome: Outcome,
         text: String,
+        /// What the person saw of it, where that is another text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+        /// The call in one line, once it was planned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
         /// Only for calls that ran (spec 0.1).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
+        /// Only for commands that ran.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
     },
     /// The mode was changed.
     Mode { mode: Mode },

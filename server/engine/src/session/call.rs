@@ -87,6 +87,8 @@ pub(super) struct Call {
     call: ToolCall,
     arguments: Value,
     stage: Stage,
+    /// The last plan's title.
+    title: Option<String>,
     /// How often it was planned anew.
     rounds: u32,
     /// The hash that was allowed, by the policy or the person.
@@ -125,6 +127,7 @@ impl Session {
                 call,
                 arguments: shown,
                 stage: Stage::Planning,
+                title: None,
                 rounds: 0,
                 allowed: None,
             },
@@ -170,11 +173,15 @@ impl Session {
         let Some(Call {
             stage: Stage::Planning,
             allowed,
+            title,
             ..
         }) = self.call_mut(id)
         else {
             return;
         };
+        if let Ok(plan) = &plan {
+            *title = Some(plan.title.clone());
+        }
         let allowed = allowed.clone();
         let plan = match plan {
             Ok(plan) => plan,
@@ -370,7 +377,7 @@ impl Session {
                     exit_code,
                     ..CallChange::default()
                 };
-                self.close(id, outcome, text, Some(duration_ms), change, out);
+                self.close(id, outcome, text, change, out);
                 self.advance(out);
             }
             Finished::Moved if call.rounds < rounds => {
@@ -403,7 +410,7 @@ impl Session {
             content: vec![CallContent::Text(text.to_owned())],
             ..CallChange::default()
         };
-        self.close(id, Outcome::Error, text.to_owned(), None, change, out);
+        self.close(id, Outcome::Error, text.to_owned(), change, out);
     }
 
     /// Closes all open calls as cancelled, and stops what they were doing.
@@ -435,7 +442,7 @@ impl Session {
                 content,
                 ..CallChange::default()
             };
-            self.close(id, Outcome::Cancelled, text.to_owned(), None, change, out);
+            self.close(id, Outcome::Cancelled, text.to_owned(), change, out);
         }
     }
 
@@ -444,23 +451,24 @@ impl Session {
         id: CallId,
         outcome: Outcome,
         text: String,
-        duration_ms: Option<u64>,
         change: CallChange,
         out: &mut Vec<Effect>,
     ) {
-        if self
-            .turn
-            .as_mut()
-            .and_then(|it| it.calls.remove(&id))
-            .is_none()
-        {
+        let Some(call) = self.turn.as_mut().and_then(|it| it.calls.remove(&id)) else {
             return;
-        }
+        };
+        let shown = match change.content.as_slice() {
+            [CallContent::Text(shown)] if *shown != text => Some(shown.clone()),
+            _ => None,
+        };
         out.push(Effect::Append(Record::Result {
             call: id,
             outcome,
             text: text.clone(),
-            duration_ms,
+            shown,
+            title: call.title,
+            duration_ms: change.duration_ms,
+            exit_code: change.exit_code,
         }));
         out.push(Effect::Show(Update::CallChanged(id, change)));
         self.remember_result(id, text, outcome);

@@ -90,7 +90,10 @@ impl Session {
                 call,
                 outcome: Outcome::Cancelled,
                 text: INTERRUPTED.to_owned(),
+                shown: None,
+                title: None,
                 duration_ms: None,
+                exit_code: None,
             }));
         }
         if let Some(turn) = turn {
@@ -146,19 +149,24 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                 call,
                 outcome,
                 text,
+                shown,
+                title,
                 duration_ms,
+                exit_code,
             } => {
                 let shown = if text == CANCELLED || text == CUT_OFF {
                     Vec::new()
                 } else {
-                    vec![CallContent::Text(text.clone())]
+                    vec![CallContent::Text(shown.as_ref().unwrap_or(text).clone())]
                 };
                 updates.push(Update::CallChanged(
                     *call,
                     CallChange {
                         status: Some(CallStatus::Done(*outcome)),
+                        title: title.clone(),
                         content: shown,
                         duration_ms: *duration_ms,
+                        exit_code: *exit_code,
                         ..CallChange::default()
                     },
                 ));

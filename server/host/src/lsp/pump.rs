@@ -401,7 +401,10 @@ struct Call {
 impl Call {
     fn finish(self, outcome: Outcome) {
         let result = match outcome {
-            Ok(Some(response)) => response.into_parts().1,
+            Ok(Some(response)) => response
+                .into_parts()
+                .1
+                .map_err(|error| self.in_a_sentence(error)),
             // The router is silent about unknown methods that start with `$/`. LSP allows that for
             // notices only ("$ Notifications and Requests").
             Ok(None) => Err(error(
@@ -417,6 +420,29 @@ impl Call {
             self.open.initialized.store(true, Ordering::Release);
         }
         self.reply(result);
+    }
+
+    /// The router's own errors name their code and no more; a person who reads the editor's log needs to
+    /// know what happened and what to do. Errors of our handlers have other codes and are sentences.
+    fn in_a_sentence(&self, error: Error) -> Error {
+        let method = &self.method;
+        let text = match error.code {
+            ErrorCode::MethodNotFound => format!(
+                "There is no method {method}; the answer to initialize says what is served."
+            ),
+            ErrorCode::InvalidRequest if self.open.shut_down.load(Ordering::Acquire) => {
+                format!("The server was shut down, so {method} is not served; start it anew.")
+            }
+            ErrorCode::InvalidRequest if method == "initialize" => {
+                "The server is initialized; start another one for another editor.".to_owned()
+            }
+            ErrorCode::InvalidRequest => {
+                format!("{method} is a notification; send it without an id.")
+            }
+            ErrorCode::RequestCancelled => format!("The request {method} was cancelled."),
+            _ => return error,
+        };
+        super::error(error.code, text)
     }
 
     fn panicked(self) {

@@ -90,7 +90,10 @@ fn append(record: &Record) -> String {
             call,
             outcome,
             text,
+            shown: _,
+            title: _,
             duration_ms,
+            exit_code: _,
         } => {
             let took = duration_ms
                 .map(|it| format!(" {it} ms"))

@@ -514,7 +514,7 @@ fn a_loaded_session_shows_what_was_said_and_done() {
             show thought "Hm."
             show text "I build."
             show call 0 run_command {"command":"make"}
-            show call 0 ok "built" 7 ms
+            show call 0 ok "Run make" "built" 7 ms
             show call 1 run_command null
             show call 1 error "The arguments are not valid JSON (EOF while parsing an object at line 1 column 17); nothing was done. Send the call again."
             show call 2 run_command {"command":"make install"}
