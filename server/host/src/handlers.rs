@@ -8,25 +8,24 @@ mod prompt;
 mod sessions;
 
 use crate::main_loop::Host;
-use serde_json::json;
+use protocol::lsp::{MessageType, ShowMessageParams};
 
 impl Host {
-    /// Says something once, by `window/showMessage`; `kind` is LSP's MessageType.
-    pub(crate) fn show_message(&mut self, kind: u8, text: &str) {
-        self.out.notify(
-            "window/showMessage",
-            &json!({"type": kind, "message": text}),
-        );
+    /// Says something once, by `window/showMessage`.
+    pub(crate) fn show_message(&mut self, kind: MessageType, text: &str) {
+        let message = text.to_owned();
+        let params = ShowMessageParams { kind, message };
+        self.out.notify("window/showMessage", &params);
     }
 
     pub(crate) fn show_error(&mut self, text: &str) {
-        self.show_message(1, text);
+        self.show_message(MessageType::Error, text);
     }
 
     /// Says a warning, and the same one never again.
     pub(crate) fn warn_once(&mut self, text: String) {
         if !self.said.contains(&text) {
-            self.show_message(2, &text);
+            self.show_message(MessageType::Warning, &text);
             self.said.push(text);
         }
     }

@@ -12,6 +12,7 @@ use crate::tools;
 use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
+use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
 use protocol::record::Record;
 use protocol::session::{CallId, PromptId, StreamId};
@@ -300,11 +301,11 @@ impl Host {
             self.out
                 .notify("$/progress", &json!({"token": token, "value": value}));
         }
-        let failed = outcome(end).is_err();
-        self.show_message(
-            if failed { 1 } else { 3 },
-            &format!("{}: {text}", view.title),
-        );
+        let kind = match outcome(end) {
+            Ok(_) => MessageType::Info,
+            Err(_) => MessageType::Error,
+        };
+        self.show_message(kind, &format!("{}: {text}", view.title));
     }
 }
 

@@ -10,7 +10,7 @@ use engine::text::visible;
 use protocol::acp::{self, ElicitationAction, RequestPermissionOutcome};
 use protocol::approval::OptionId;
 use protocol::document::SaveDocumentResult;
-use protocol::lsp;
+use protocol::lsp::{self, MessageType};
 use protocol::methods::{self, Request};
 use protocol::session::CallId;
 use serde_json::{Value, json};
@@ -53,7 +53,8 @@ impl Host {
             .iter()
             .map(|it| json!({"title": it.label}))
             .collect();
-        let params = json!({"type": 3, "message": message(question), "actions": actions});
+        let params =
+            json!({"type": MessageType::Info, "message": message(question), "actions": actions});
         self.out.request(id, "window/showMessageRequest", &params);
     }
 
@@ -158,7 +159,7 @@ impl Host {
                     .map(|it| it.title.clone())
                     .unwrap_or_default();
                 self.show_message(
-                    3,
+                    MessageType::Info,
                     &format!("Undine still waits for your answer: {title}. Give it by a code action, or cancel the task."),
                 );
             }
