@@ -21,7 +21,7 @@ use crate::context::Entry;
 use crate::provider::ToolSpec;
 use protocol::approval::Rule;
 use protocol::record::Record;
-use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
+use protocol::session::{CallId, Mode, StreamId, TurnId};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
@@ -97,11 +97,6 @@ impl Session {
 
     pub fn mode(&self) -> Mode {
         self.mode
-    }
-
-    /// Whether a turn is running.
-    pub fn busy(&self) -> bool {
-        self.turn.is_some()
     }
 
     /// Replaces model, prompt, tools and limits. A running turn goes on with the new ones at its
@@ -187,11 +182,6 @@ impl Session {
         let thought = thought.cloned().map(Update::Thought);
         let text = text.cloned().map(Update::Text);
         thought.into_iter().chain(text).collect()
-    }
-
-    /// Prompts that wait for the running turn.
-    pub fn waiting(&self) -> impl Iterator<Item = PromptId> + '_ {
-        self.queue.iter().map(|it| it.prompt)
     }
 }
 

@@ -239,10 +239,9 @@ impl WorkEnd {
 impl Plan {
     /// Begins a plan; `then` ends it. What a title names may come from the model or from a file's name, so
     /// only the start of its first line is taken, with nothing hidden in it.
-    pub fn build(title: String, kind: ToolKind) -> PlanBuilder {
+    pub fn build(title: String) -> PlanBuilder {
         PlanBuilder {
             title: visible_line(&title, MAX_TITLE),
-            kind,
             accesses: Vec::new(),
             preview: Vec::new(),
             shown: None,
@@ -260,6 +259,12 @@ impl Plan {
         }
     }
 
+    /// The kind is the tool's; whoever called the tool sets it.
+    pub fn of_kind(mut self, kind: ToolKind) -> Plan {
+        self.kind = kind;
+        self
+    }
+
     /// Starts the work.
     pub fn run(self, run: Run) -> BoxFuture<'static, Result<Done, String>> {
         (self.work)(run)
@@ -268,7 +273,6 @@ impl Plan {
 
 pub struct PlanBuilder {
     title: String,
-    kind: ToolKind,
     accesses: Vec<Access>,
     preview: Vec<Preview>,
     shown: Option<String>,
@@ -316,7 +320,7 @@ impl PlanBuilder {
             .unwrap_or_else(|| format!("{}\n{:?}", self.title, self.accesses));
         Plan {
             title: self.title,
-            kind: self.kind,
+            kind: ToolKind::Other,
             accesses: self.accesses,
             preview: self.preview,
             shown,

@@ -1,6 +1,7 @@
 //! The engine's updates as ACP's.
 
 use crate::event::SessionKey;
+use crate::tools;
 use engine::provider::Usage;
 use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
 use engine::text::{visible, visible_line};
@@ -39,7 +40,7 @@ fn session_update(update: Update) -> Option<SessionUpdate> {
             arguments,
         } => SessionUpdate::ToolCall(
             acp::ToolCall::new(call_id(call), visible_line(&tool, MAX_TOOL_NAME))
-                .kind(kind_of(&tool))
+                .kind(tools::kind(&tool))
                 .status(acp::ToolCallStatus::Pending)
                 .raw_input(Some(arguments))
                 .meta(meta(json!({"tool": tool}))),
@@ -123,15 +124,6 @@ fn shown(content: CallContent) -> acp::ToolCallContent {
 
 fn text(text: String) -> acp::ToolCallContent {
     acp::ToolCallContent::from(acp::ContentBlock::from(text))
-}
-
-fn kind_of(tool: &str) -> acp::ToolKind {
-    match tool {
-        "read_file" => acp::ToolKind::Read,
-        "write_file" | "edit_file" => acp::ToolKind::Edit,
-        "execute_command" => acp::ToolKind::Execute,
-        _ => acp::ToolKind::Other,
-    }
 }
 
 /// `_meta.undine`, where our own fields ride.

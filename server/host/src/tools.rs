@@ -14,6 +14,7 @@ mod write_file;
 use crate::plan::{Plan, World};
 use engine::provider::ToolSpec;
 use futures_util::future::BoxFuture;
+use protocol::acp::ToolKind;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,6 +22,8 @@ use serde_json::Value;
 /// One tool.
 pub trait Tool {
     const NAME: &'static str;
+    /// What an editor may show it as.
+    const KIND: ToolKind;
     /// The arguments. Its documentation is the tool's description, its fields' are theirs.
     type Input: DeserializeOwned + JsonSchema + Send;
 
@@ -31,6 +34,7 @@ pub trait Tool {
 /// A tool in the table.
 struct Entry {
     name: &'static str,
+    kind: ToolKind,
     schema: fn() -> Value,
     plan: fn(Value, World) -> BoxFuture<'static, Result<Plan, String>>,
 }
@@ -39,6 +43,7 @@ macro_rules! tools {
     ($($tool:ty,)*) => {
         const TOOLS: &[Entry] = &[$(Entry {
             name: <$tool>::NAME,
+            kind: <$tool>::KIND,
             schema: || schemars::schema_for!(<$tool as Tool>::Input).to_value(),
             plan: |arguments, world| Box::pin(plan_with::<$tool>(arguments, world)),
         }),*];
@@ -79,6 +84,12 @@ pub fn specs() -> Vec<ToolSpec> {
         .collect()
 }
 
+/// A tool's kind, before it has planned anything; a model may name one that does not exist.
+pub fn kind(tool: &str) -> ToolKind {
+    let found = TOOLS.iter().find(|it| it.name == tool);
+    found.map_or(ToolKind::Other, |it| it.kind)
+}
+
 /// Plans a call by its tool's name. The error is for the model.
 pub async fn plan(tool: String, arguments: Value, world: World) -> Result<Plan, String> {
     match TOOLS.iter().find(|it| it.name == tool) {
@@ -96,7 +107,7 @@ pub async fn plan(tool: String, arguments: Value, world: World) -> Result<Plan, 
 async fn plan_with<T: Tool>(arguments: Value, world: World) -> Result<Plan, String> {
     let input = serde_json::from_value::<T::Input>(arguments)
         .map_err(|error| format!("Bad arguments for {}: {error}. Nothing was done.", T::NAME))?;
-    T::plan(input, world).await
+    T::plan(input, world).await.map(|it| it.of_kind(T::KIND))
 }
 
 #[cfg(test)]

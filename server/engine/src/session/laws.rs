@@ -13,6 +13,7 @@ use crate::rounds::rounds;
 use fastrand::Rng;
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
+use protocol::session::PromptId;
 use protocol::tool::{Access, Outcome, Place};
 use std::collections::{HashMap, HashSet};
 

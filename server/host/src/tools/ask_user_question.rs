@@ -53,6 +53,7 @@ struct Choice {
 
 impl Tool for AskUserQuestion {
     const NAME: &'static str = "ask_user_question";
+    const KIND: ToolKind = ToolKind::Other;
     type Input = Input;
 
     async fn plan(input: Input, _world: World) -> Result<Plan, String> {
@@ -73,7 +74,7 @@ impl Tool for AskUserQuestion {
             }
         }
         let title = format!("Ask: {}", questions[0].question);
-        Ok(Plan::build(title, ToolKind::Other)
+        Ok(Plan::build(title)
             .access(Access::Ask)
             .then(move |run| ask(questions, run)))
     }

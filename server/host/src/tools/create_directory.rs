@@ -20,6 +20,7 @@ pub struct Input {
 
 impl Tool for CreateDirectory {
     const NAME: &'static str = "create_directory";
+    const KIND: ToolKind = ToolKind::Edit;
     type Input = Input;
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
@@ -28,17 +29,15 @@ impl Tool for CreateDirectory {
             let why = format!("{} is a file; choose another path.", folder.shown);
             return write_file::refuse("Create", &folder, why);
         }
-        Ok(
-            Plan::build(format!("Create folder {}", folder.shown), ToolKind::Edit)
-                .writes(&folder)
-                .then(async move |run: Run| {
-                    tokio::select! {
-                        biased;
-                        done = create(&folder, &run.world) => done,
-                        () = run.token.cancelled() => Ok(Done::Cancelled),
-                    }
-                }),
-        )
+        Ok(Plan::build(format!("Create folder {}", folder.shown))
+            .writes(&folder)
+            .then(async move |run: Run| {
+                tokio::select! {
+                    biased;
+                    done = create(&folder, &run.world) => done,
+                    () = run.token.cancelled() => Ok(Done::Cancelled),
+                }
+            }))
     }
 }
 

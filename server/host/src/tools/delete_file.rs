@@ -21,6 +21,7 @@ pub struct Input {
 
 impl Tool for DeleteFile {
     const NAME: &'static str = "delete_file";
+    const KIND: ToolKind = ToolKind::Delete;
     type Input = Input;
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
@@ -62,7 +63,7 @@ fn plan(file: FilePath, old: String) -> Plan {
     let hash = files::compute(old.len(), || {
         text::shown_hash(&file.real, Operation::Delete, &text::hunks(&old, ""))
     });
-    Plan::build(format!("Delete {}", file.shown), ToolKind::Delete)
+    Plan::build(format!("Delete {}", file.shown))
         .writes(&file)
         .preview(write_file::preview(&file, Some(&old), ""))
         .shown(hash)

@@ -5,6 +5,7 @@ use crate::files;
 use crate::plan::{Plan, World};
 use crate::workspace::FilePath;
 use engine::text::{self, Located, Pass};
+use protocol::acp::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -32,6 +33,7 @@ pub struct Input {
 
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
+    const KIND: ToolKind = ToolKind::Edit;
     type Input = Input;
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {

@@ -37,6 +37,7 @@ pub struct Input {
 
 impl Tool for ExecuteCommand {
     const NAME: &'static str = "execute_command";
+    const KIND: ToolKind = ToolKind::Execute;
     type Input = Input;
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
@@ -52,7 +53,7 @@ impl Tool for ExecuteCommand {
         let line = input.command;
         let title = format!("Run {line}");
         let shown = format!("{line}\n{}", folder.real.display());
-        Ok(Plan::build(title, ToolKind::Execute)
+        Ok(Plan::build(title)
             .access(Access::Run {
                 command: line.clone(),
                 cwd: folder.real.clone(),

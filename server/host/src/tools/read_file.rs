@@ -46,6 +46,7 @@ pub struct Input {
 
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
+    const KIND: ToolKind = ToolKind::Read;
     type Input = Input;
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
@@ -57,7 +58,7 @@ impl Tool for ReadFile {
             files.push((path, file));
         }
         let names: Vec<&str> = files.iter().map(|(_, it)| it.shown.as_str()).collect();
-        let mut plan = Plan::build(format!("Read {}", names.join(", ")), ToolKind::Read);
+        let mut plan = Plan::build(format!("Read {}", names.join(", ")));
         for (_, file) in &files {
             plan = plan.reads(file);
         }

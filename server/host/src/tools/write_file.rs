@@ -26,6 +26,7 @@ pub struct Input {
 
 impl Tool for WriteFile {
     const NAME: &'static str = "write_file";
+    const KIND: ToolKind = ToolKind::Edit;
     type Input = Input;
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
@@ -83,7 +84,7 @@ pub(super) fn refuse(verb: &str, file: &FilePath, why: String) -> Result<Plan, S
         Place::Project => Err(why),
         Place::Protected | Place::External => {
             let title = format!("{verb} {}", file.shown);
-            let plan = Plan::build(title, ToolKind::Edit).reads(file).writes(file);
+            let plan = Plan::build(title).reads(file).writes(file);
             Ok(plan.then(async move |_| Err(why)))
         }
     }
@@ -107,7 +108,7 @@ pub(super) fn plan_change(
     let hash = files::compute(before.len() + new.len(), || {
         text::shown_hash(&file.real, operation, &text::hunks(before, &new))
     });
-    Plan::build(title.clone(), ToolKind::Edit)
+    Plan::build(title.clone())
         .writes(&file)
         .preview(preview(&file, old.as_deref(), &new))
         .shown(hash)
