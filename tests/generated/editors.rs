@@ -14,10 +14,20 @@ struct Editor {
 const NO_INTERFACE: &str =
     "the extension has no interface yet; the editor's own messages and code actions serve";
 
+const NOT_YET: &str = "the plugin does not show applied changes yet";
+
 const EDITORS: &[Editor] = &[
     Editor {
         folder: "editors/nvim",
-        without: &[],
+        without: &[
+            ("undine/review/list", NOT_YET),
+            ("undine/review/resolve", NOT_YET),
+            ("undine/review/base", NOT_YET),
+            ("undine/review/changed", NOT_YET),
+            ("undine/checkpoint/list", NOT_YET),
+            ("undine/checkpoint/create", NOT_YET),
+            ("undine/checkpoint/restore", NOT_YET),
+        ],
     },
     Editor {
         folder: "editors/vscode",
@@ -31,6 +41,13 @@ const EDITORS: &[Editor] = &[
             ("session/request_permission", NO_INTERFACE),
             ("session/update", NO_INTERFACE),
             ("elicitation/create", NO_INTERFACE),
+            ("undine/review/list", NO_INTERFACE),
+            ("undine/review/resolve", NO_INTERFACE),
+            ("undine/review/base", NO_INTERFACE),
+            ("undine/review/changed", NO_INTERFACE),
+            ("undine/checkpoint/list", NO_INTERFACE),
+            ("undine/checkpoint/create", NO_INTERFACE),
+            ("undine/checkpoint/restore", NO_INTERFACE),
         ],
     },
 ];

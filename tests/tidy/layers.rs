@@ -30,6 +30,7 @@ const HOST: Layers = &[
         "apply",
         "model",
         "endpoint",
+        "reviews",
     ],
     // What a model may call.
     &["tools"],

@@ -20,6 +20,27 @@ export const prompt = new RequestType<PromptRequest, PromptResponse, unknown>("s
 /** Sets how much the session may do without asking. Editor to server. */
 export const setMode = new RequestType<SetSessionModeRequest, SetSessionModeResponse, unknown>("session/set_mode");
 
+/** Lists the agent's changes that the person has not judged yet. Editor to server. */
+export const listReview = new RequestType<ListReviewParams, ReviewList, unknown>("undine/review/list");
+
+/**
+ * Keeps or reverts changes by hunk, file, turn or session. A revert that is asked for while a turn
+ * runs waits for its next tool boundary. Editor to server.
+ */
+export const resolveReview = new RequestType<ResolveReviewParams, ResolveReviewResult, unknown>("undine/review/resolve");
+
+/** A file's text without the agent's unreviewed changes. Editor to server. */
+export const reviewBase = new RequestType<ReviewBaseParams, ReviewBaseResult, unknown>("undine/review/base");
+
+/** Lists what files were before they were changed, newest first. Editor to server. */
+export const listCheckpoints = new RequestType<ListCheckpointsParams, ListCheckpointsResult, unknown>("undine/checkpoint/list");
+
+/** Makes a checkpoint of files. Editor to server. */
+export const createCheckpoint = new RequestType<CreateCheckpointParams, CreateCheckpointResult, unknown>("undine/checkpoint/create");
+
+/** Gives the files of a checkpoint back what they were, all or none. Editor to server. */
+export const restoreCheckpoint = new RequestType<RestoreCheckpointParams, RestoreCheckpointResult, unknown>("undine/checkpoint/restore");
+
 /**
  * Ends the running turn; every running and queued prompt of the session is answered with the stop
  * reason `cancelled`. Editor to server.
@@ -37,6 +58,9 @@ export const saveDocument = new RequestType<SaveDocumentParams, SaveDocumentResu
 
 /** Something in a session changed. Server to editor. */
 export const update = new NotificationType<SessionNotification>("session/update");
+
+/** The unreviewed changes of these files are others now, or stand elsewhere. Server to editor. */
+export const reviewChanged = new NotificationType<ReviewList>("undine/review/changed");
 
 export interface NewSessionRequest {
     cwd: string;
@@ -304,6 +328,169 @@ export interface SetSessionModeRequest {
 
 export interface SetSessionModeResponse {
     _meta?: Record<string, unknown> | null;
+}
+
+/** Which unreviewed changes to list. All, when neither is given. */
+export interface ListReviewParams {
+    /** Only files in which this session has changes. */
+    sessionId?: string | null;
+    /** Only this file. */
+    uri?: string | null;
+}
+
+/**
+ * Files with unreviewed changes, sorted by URI. In `undine/review/changed` a file without any left
+ * stands there with no hunks.
+ */
+export interface ReviewList {
+    files: ReviewFile[];
+}
+
+/** One file and its hunks, in the order of the text. */
+export interface ReviewFile {
+    /** As the editor spelled it, where it has the file open. */
+    uri: string;
+    /** The document's version that the ranges are for; `null` for a file that is not open. */
+    version?: number | null;
+    /** What the agent did to the file as a whole. */
+    change?: WholeFile | null;
+    hunks: ReviewHunk[];
+}
+
+/** What was done to a file as a whole and is not judged yet. */
+export type WholeFile =
+    | "created"
+    | "deleted";
+
+/** Lines that the agent changed together. */
+export interface ReviewHunk {
+    /**
+     * Names the hunk's content and turn: it stays while the hunk moves, and another content has another
+     * id.
+     */
+    id: string;
+    state: ReviewState;
+    /**
+     * The hunk's lines in the text as it is, whole lines; empty, at a line's start, where lines were only
+     * removed.
+     */
+    range: unknown;
+    /** The accepted lines in their place, with their endings. */
+    baseText: string;
+    /** The session whose work it is; with several, the latest. */
+    sessionId: string;
+    /** The latest turn that worked on it, within that session. */
+    turn: number;
+    /** The latest tool call that worked on it. */
+    toolCallId: string;
+}
+
+/** Whose work a hunk is. */
+export type ReviewState =
+    | "pending"
+    | "mixed";
+
+/**
+ * Keeps or reverts changes: the hunks named, or those of the file, the turn or the session.
+ * Everything, when nothing is named.
+ */
+export interface ResolveReviewParams {
+    action: ReviewAction;
+    hunkIds?: string[] | null;
+    uri?: string | null;
+    /** A turn of the session that `sessionId` names. */
+    turn?: number | null;
+    sessionId?: string | null;
+}
+
+export type ReviewAction =
+    | "keep"
+    | "revert";
+
+/** What became of the wish, by hunk id. */
+export interface ResolveReviewResult {
+    /** Hunks that are settled. */
+    settled: string[];
+    /** Hunks whose revert waits for the running turn's next tool boundary. */
+    queued: string[];
+    /**
+     * Hunks that were meant too and stay: the person's work is in them, or other unreviewed work stands on
+     * them.
+     */
+    remaining: string[];
+}
+
+/** Asks for a file's accepted text. */
+export interface ReviewBaseParams {
+    uri: string;
+}
+
+/** The text that the person has accepted: the live one without the agent's unreviewed changes. */
+export interface ReviewBaseResult {
+    text: string;
+}
+
+/** Lists the checkpoints of a session's project, newest first. */
+export interface ListCheckpointsParams {
+    sessionId: string;
+}
+
+export interface ListCheckpointsResult {
+    checkpoints: Checkpoint[];
+}
+
+/** Files as they were at one moment. */
+export interface Checkpoint {
+    id: string;
+    /** Milliseconds since the Unix epoch. */
+    time: number;
+    /** What was about to happen, in one line. */
+    title: string;
+    /** The session, turn and tool call that it was made for, where it was made for one. */
+    sessionId?: string | null;
+    turn?: number | null;
+    toolCallId?: string | null;
+    files: CheckpointFile[];
+}
+
+export interface CheckpointFile {
+    /** Relative to the project, or absolute for a file outside of it. */
+    path: string;
+    /** Whether the file was there; one that was not is removed by a restore. */
+    existed: boolean;
+}
+
+/** Makes a checkpoint of files by hand. */
+export interface CreateCheckpointParams {
+    sessionId: string;
+    /** Relative to the project, or absolute. */
+    paths: string[];
+}
+
+export interface CreateCheckpointResult {
+    checkpoint: Checkpoint;
+}
+
+/** Gives files back what they were. All or nothing; undone by restoring `undo`. */
+export interface RestoreCheckpointParams {
+    sessionId: string;
+    id: string;
+}
+
+export interface RestoreCheckpointResult {
+    /** The checkpoint that was made right before. */
+    undo: string;
+    /** Files that have their old text again. */
+    restored: string[];
+    /** Files that were removed, because they did not exist. */
+    removed: string[];
+    /** Entries that were passed over, each with the reason. */
+    skipped: SkippedFile[];
+}
+
+export interface SkippedFile {
+    path: string;
+    reason: string;
 }
 
 export interface CancelNotification {

@@ -167,6 +167,11 @@ impl Session {
         Counters::take(&mut self.next.answer)
     }
 
+    /// The running turn, or none.
+    pub fn turn(&self) -> Option<TurnId> {
+        self.turn.as_ref().map(|it| it.id)
+    }
+
     /// The running turn's open calls, for whoever needs to see the state from outside.
     pub fn open_calls(&self) -> impl Iterator<Item = CallId> + '_ {
         self.turn.iter().flat_map(|it| it.calls.keys().copied())

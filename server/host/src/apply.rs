@@ -22,18 +22,83 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 use tokio::sync::OwnedMutexGuard;
 
+/// Changes to files that are made together: all of them or none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes {
+    /// What the editor calls the undo step.
+    pub label: String,
+    /// No file is named twice, as source or as target.
+    pub files: Vec<FileChange>,
+}
+
 /// A change to one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileChange {
     pub file: FilePath,
     /// What the plan was made on; `None`: the file is new.
     pub old: Option<String>,
-    pub new: String,
+    /// `None`: the file is deleted.
+    pub new: Option<String>,
+    /// Where the file moves to, with its change. There is nothing there.
+    pub to: Option<FilePath>,
+}
+
+impl FileChange {
+    /// A file's text becomes another, or a file is made.
+    pub fn text(file: FilePath, old: Option<String>, new: String) -> Self {
+        Self {
+            file,
+            old,
+            new: Some(new),
+            to: None,
+        }
+    }
+}
+
+/// What became of changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// All are made.
+    Done {
+        /// Which of the files only the editor's buffers hold, by their place in the list.
+        unsaved: Vec<usize>,
+    },
+    /// A text was another than the plan's; nothing was done.
+    Moved,
+}
+
+/// Applies changes. The error is for the model.
+pub async fn apply(world: &World, changes: &Changes) -> Result<Applied, String> {
+    let [change] = &changes.files[..] else {
+        return Err("Several files cannot be changed in one step yet.".to_owned());
+    };
+    let (Some(new), None) = (&change.new, &change.to) else {
+        return Err("Files cannot be deleted or moved in one step yet.".to_owned());
+    };
+    let change = Single {
+        file: change.file.clone(),
+        old: change.old.clone(),
+        new: new.clone(),
+    };
+    Ok(match single(world, &change, &changes.label).await? {
+        Landed::Saved => Applied::Done {
+            unsaved: Vec::new(),
+        },
+        Landed::Unsaved => Applied::Done { unsaved: vec![0] },
+        Landed::Moved => Applied::Moved,
+    })
+}
+
+#[derive(Clone)]
+struct Single {
+    file: FilePath,
+    old: Option<String>,
+    new: String,
 }
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Applied {
+enum Landed {
     /// The disk holds it.
     Saved,
     /// The editor's buffer holds it, unsaved.
@@ -42,16 +107,15 @@ pub enum Applied {
     Moved,
 }
 
-/// Applies a change. The error is for the model.
-pub async fn apply(world: &World, change: &FileChange, label: &str) -> Result<Applied, String> {
+async fn single(world: &World, change: &Single, label: &str) -> Result<Landed, String> {
     let turn = world.locks.file(&change.file.real).await;
     if !world.workspace.still(&change.file) {
-        return Ok(Applied::Moved);
+        return Ok(Landed::Moved);
     }
     let documents = world.editor.documents().await.map_err(gone)?;
     let live = files::live(&documents, &change.file, world.limits.edit_bytes).await?;
     if live.as_ref().map(|it| it.text.as_str()) != change.old.as_deref() {
-        return Ok(Applied::Moved);
+        return Ok(Landed::Moved);
     }
     if let Some(live) = &live {
         files::check(&change.file, live, &change.new, world.limits.edit_bytes).await?;
@@ -71,11 +135,11 @@ fn gone(_: Gone) -> String {
 
 async fn in_editor(
     world: &World,
-    change: &FileChange,
+    change: &Single,
     uri: lsp::Uri,
     version: i32,
     label: &str,
-) -> Result<Applied, String> {
+) -> Result<Landed, String> {
     let shown = &change.file.shown;
     let old = change.old.as_deref().unwrap_or_default();
     let clean = regular::read_capped(&change.file.real, world.limits.edit_bytes)
@@ -116,7 +180,7 @@ async fn in_editor(
             Ok(saved(world, clean, uri).await)
         }
         Some(Content::Text(rope)) if *rope == old && said.as_ref().is_ok_and(|it| it.applied) => {
-            Ok(Applied::Moved)
+            Ok(Landed::Moved)
         }
         Some(Content::Text(rope)) if *rope == old => Err(match said {
             Ok(result) => format!(
@@ -131,7 +195,7 @@ async fn in_editor(
             ),
         }),
         // The person typed meanwhile.
-        Some(Content::Text(_)) if !said.is_ok_and(|it| it.applied) => Ok(Applied::Moved),
+        Some(Content::Text(_)) if !said.is_ok_and(|it| it.applied) => Ok(Landed::Moved),
         Some(_) | None => Err(format!(
             "The edit of {shown} was sent, but the editor's text is another than expected. Read the file before you go on."
         )),
@@ -150,19 +214,19 @@ fn is_clean(disk: Vec<u8>, text: &str) -> bool {
 }
 
 /// Saves a buffer that was clean before, where the editor can.
-async fn saved(world: &World, clean: bool, uri: lsp::Uri) -> Applied {
+async fn saved(world: &World, clean: bool, uri: lsp::Uri) -> Landed {
     let wanted = match world.edits.save {
         Save::Clean => clean,
         Save::Always => true,
         Save::Never => false,
     };
     if !wanted {
-        return Applied::Unsaved;
+        return Landed::Unsaved;
     }
     let wait = Duration::from_millis(world.limits.save_ms);
     match tokio::time::timeout(wait, world.editor.save(uri)).await {
-        Ok(Ok(true)) => Applied::Saved,
-        Ok(Ok(false) | Err(Gone)) | Err(_) => Applied::Unsaved,
+        Ok(Ok(true)) => Landed::Saved,
+        Ok(Ok(false) | Err(Gone)) | Err(_) => Landed::Unsaved,
     }
 }
 
@@ -219,10 +283,10 @@ fn workspace_edit(
 /// of the plan. The file's turn ends with the renaming, also when this is dropped before it.
 async fn on_disk(
     world: &World,
-    change: &FileChange,
+    change: &Single,
     form: Form,
     turn: OwnedMutexGuard<()>,
-) -> Result<Applied, String> {
+) -> Result<Landed, String> {
     let broken_off = |_| "Writing was broken off; read the file before you go on.".to_owned();
     let written = change.clone();
     let beside = match tokio::task::spawn_blocking(move || beside(&written, form)).await {
@@ -231,7 +295,7 @@ async fn on_disk(
     };
     let documents = world.editor.documents().await.map_err(gone)?;
     if documents.contains_key(&change.file.real) || !world.workspace.still(&change.file) {
-        return Ok(Applied::Moved);
+        return Ok(Landed::Moved);
     }
     let (change, limit) = (change.clone(), world.limits.edit_bytes);
     let workspace = world.workspace.clone();
@@ -243,7 +307,7 @@ async fn on_disk(
     placed.await.map_err(broken_off)?
 }
 
-fn unwritten(change: &FileChange, error: &io::Error) -> String {
+fn unwritten(change: &Single, error: &io::Error) -> String {
     format!(
         "{} cannot be written ({error}); nothing was changed.",
         change.file.shown
@@ -251,7 +315,7 @@ fn unwritten(change: &FileChange, error: &io::Error) -> String {
 }
 
 /// The new text in a file beside the old one, with the old one's mode.
-fn beside(change: &FileChange, form: Form) -> Result<NamedTempFile, String> {
+fn beside(change: &Single, form: Form) -> Result<NamedTempFile, String> {
     let path = &change.file.real;
     let fail = |error: io::Error| unwritten(change, &error);
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -285,18 +349,18 @@ fn beside(change: &FileChange, form: Form) -> Result<NamedTempFile, String> {
 
 /// Puts the written file in the old one's place, if that still is what the plan was made on.
 fn place(
-    change: &FileChange,
+    change: &Single,
     form: Form,
     beside: NamedTempFile,
     limit: u64,
     workspace: &Workspace,
-) -> Result<Applied, String> {
+) -> Result<Landed, String> {
     let path = &change.file.real;
     let fail = |error: io::Error| unwritten(change, &error);
     match (regular::read_capped(path, limit), &change.old) {
         (Ok(Some(bytes)), Some(old)) if bytes == form.encode(old) => {}
         (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
-        (Ok(_), _) | (Err(_), None | Some(_)) => return Ok(Applied::Moved),
+        (Ok(_), _) | (Err(_), None | Some(_)) => return Ok(Landed::Moved),
     }
     if change.old.is_some() {
         let (old, new) = (fs::metadata(path), beside.as_file().metadata());
@@ -317,15 +381,15 @@ fn place(
         None => beside.persist_noclobber(path).map(drop),
     };
     match placed {
-        Ok(()) => Ok(Applied::Saved),
-        Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(Applied::Moved),
+        Ok(()) => Ok(Landed::Saved),
+        Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(Landed::Moved),
         Err(it) => Err(fail(it.error)),
     }
 }
 
 /// Writes into the file itself: renaming would part it from its other names, or from its owner. The whole
 /// new text lies beside it until that is done; where that was cut off, it still does.
-fn in_place(change: &FileChange, form: Form, beside: &NamedTempFile) -> io::Result<Applied> {
+fn in_place(change: &Single, form: Form, beside: &NamedTempFile) -> io::Result<Landed> {
     let mut file = fs::OpenOptions::new()
         .write(true)
         .custom_flags(libc::O_NOFOLLOW)
@@ -344,7 +408,7 @@ fn in_place(change: &FileChange, form: Form, beside: &NamedTempFile) -> io::Resu
         return Err(error);
     }
     tracing::debug!(beside = %beside.path().display(), "written in place");
-    Ok(Applied::Saved)
+    Ok(Landed::Saved)
 }
 
 /// The process's umask, which Linux tells without changing it.

@@ -8,6 +8,7 @@ use crate::lsp::{self, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
 use crate::process::launcher::Launcher;
+use crate::reviews::Reviews;
 use crate::store::Folders;
 use crate::tasks::Tasks;
 use anyhow::Context;
@@ -224,6 +225,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         limits: limits.clone(),
         roots: Vec::new(),
         documents: Documents::default(),
+        reviews: Reviews::default(),
         text_waiters: Vec::new(),
         sessions: HashMap::new(),
         task_session: None,

@@ -2,9 +2,11 @@
 
 mod actions;
 mod answers;
+mod checkpoints;
 mod documents;
 mod lifecycle;
 mod prompt;
+mod review;
 mod sessions;
 
 use crate::main_loop::Host;

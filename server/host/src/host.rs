@@ -16,6 +16,7 @@ pub mod event;
 pub mod files;
 pub mod model;
 pub mod plan;
+pub mod reviews;
 
 pub mod tools;
 

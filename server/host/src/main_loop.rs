@@ -10,6 +10,7 @@ use crate::event::{Ask, Event, SessionKey};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
+use crate::reviews::Reviews;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
 use crate::tasks::Tasks;
@@ -40,6 +41,7 @@ pub struct Host {
     pub(crate) limits: Limits,
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) documents: Documents,
+    pub(crate) reviews: Reviews,
     /// Tasks that wait for a text.
     pub(crate) text_waiters: Vec<(PathBuf, String, oneshot::Sender<()>)>,
     pub(crate) sessions: HashMap<SessionKey, OpenSession>,
@@ -153,6 +155,24 @@ impl Host {
                     ClientRequest::Prompt(params) => self.prompt(params, id, reply),
                     ClientRequest::SetMode(params) => {
                         reply.send::<methods::SetMode>(self.set_mode(params))
+                    }
+                    ClientRequest::ListReview(params) => {
+                        reply.send::<methods::ListReview>(self.list_review(params))
+                    }
+                    ClientRequest::ResolveReview(params) => {
+                        reply.send::<methods::ResolveReview>(self.resolve_review(params))
+                    }
+                    ClientRequest::ReviewBase(params) => {
+                        reply.send::<methods::ReviewBase>(self.review_base(params))
+                    }
+                    ClientRequest::ListCheckpoints(params) => {
+                        reply.send::<methods::ListCheckpoints>(self.list_checkpoints(params))
+                    }
+                    ClientRequest::CreateCheckpoint(params) => {
+                        reply.send::<methods::CreateCheckpoint>(self.create_checkpoint(params))
+                    }
+                    ClientRequest::RestoreCheckpoint(params) => {
+                        reply.send::<methods::RestoreCheckpoint>(self.restore_checkpoint(params))
                     }
                 },
                 Incoming::Lsp(request) => match request {

@@ -15,7 +15,8 @@ use protocol::acp;
 use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
 use protocol::record::Record;
-use protocol::session::{CallId, PromptId, StreamId};
+use protocol::review::Author;
+use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -160,8 +161,15 @@ impl Host {
     }
 
     /// The world as a session's tools see it now.
-    fn world(&self, open: &OpenSession) -> World {
+    fn world(&self, open: &OpenSession, call: CallId) -> World {
+        let author = Author {
+            session: open.key.to_string(),
+            // A call is planned and run in a turn.
+            turn: open.session.turn().unwrap_or(TurnId(0)),
+            call,
+        };
         World {
+            author,
             session: open.key.clone(),
             workspace: open.workspace.clone(),
             documents: self.documents.snapshot(),
@@ -182,7 +190,7 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let world = self.world(open);
+        let world = self.world(open, call);
         let (inbox, key) = (self.inbox.clone(), session.clone());
         self.tasks.spawn(TaskKey::Call(session.clone(), call), |token| async move {
             // In a task of its own: a tool that panics must answer too.
@@ -234,7 +242,7 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let world = self.world(open);
+        let world = self.world(open, call);
         let inbox = self.inbox.clone();
         let key = session.clone();
         self.tasks

@@ -9,6 +9,7 @@ use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
 use protocol::config::{Edits, Limits};
+use protocol::review::Author;
 use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
 use sha2::{Digest, Sha256};
@@ -29,6 +30,8 @@ pub fn text_hash(text: &str) -> TextHash {
 #[derive(Clone)]
 pub struct World {
     pub session: SessionKey,
+    /// Whose call this is: what it changes is this author's.
+    pub author: Author,
     pub workspace: Arc<Workspace>,
     pub documents: Snapshot,
     /// Files that this session has read or written, as they were then.

@@ -4,6 +4,7 @@
 //! tool: one file, one line in `tools!`.
 
 mod ask_user_question;
+mod change;
 mod create_directory;
 mod delete_file;
 mod edit_file;

@@ -27,6 +27,19 @@ macro_rules! client_requests {
             Prompt = "session/prompt": $crate::acp::PromptRequest => $crate::acp::PromptResponse,
             /// Sets how much the session may do without asking.
             SetMode = "session/set_mode": $crate::acp::SetSessionModeRequest => $crate::acp::SetSessionModeResponse,
+            /// Lists the agent's changes that the person has not judged yet.
+            ListReview = "undine/review/list": $crate::hunks::ListReviewParams => $crate::hunks::ReviewList,
+            /// Keeps or reverts changes by hunk, file, turn or session. A revert that is asked for
+            /// while a turn runs waits for its next tool boundary.
+            ResolveReview = "undine/review/resolve": $crate::hunks::ResolveReviewParams => $crate::hunks::ResolveReviewResult,
+            /// A file's text without the agent's unreviewed changes.
+            ReviewBase = "undine/review/base": $crate::hunks::ReviewBaseParams => $crate::hunks::ReviewBaseResult,
+            /// Lists what files were before they were changed, newest first.
+            ListCheckpoints = "undine/checkpoint/list": $crate::checkpoint::ListCheckpointsParams => $crate::checkpoint::ListCheckpointsResult,
+            /// Makes a checkpoint of files.
+            CreateCheckpoint = "undine/checkpoint/create": $crate::checkpoint::CreateCheckpointParams => $crate::checkpoint::CreateCheckpointResult,
+            /// Gives the files of a checkpoint back what they were, all or none.
+            RestoreCheckpoint = "undine/checkpoint/restore": $crate::checkpoint::RestoreCheckpointParams => $crate::checkpoint::RestoreCheckpointResult,
         }
     };
 }
@@ -68,6 +81,8 @@ macro_rules! server_notifications {
             ServerNotification, SERVER_NOTIFICATIONS, Server;
             /// Something in a session changed.
             Update = "session/update": $crate::acp::SessionNotification,
+            /// The unreviewed changes of these files are others now, or stand elsewhere.
+            ReviewChanged = "undine/review/changed": $crate::hunks::ReviewList,
         }
     };
 }
@@ -189,6 +204,7 @@ macro_rules! define_notifications {
 
         /// A notification of this list, parsed.
         #[derive(Debug)]
+        #[allow(clippy::large_enum_variant, reason = "moved once, never stored in bulk")]
         pub enum $enum { $($(#[doc = $doc])* $name($params),)* }
 
         pub const $rows: &[Row] = &[$(Row {

@@ -4,8 +4,10 @@
 //! Nothing here decides or does; a session's state is never serialized.
 
 pub mod approval;
+pub mod checkpoint;
 pub mod config;
 pub mod document;
+pub mod hunks;
 pub mod methods;
 pub mod record;
 pub mod review;

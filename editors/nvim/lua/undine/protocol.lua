@@ -9,6 +9,12 @@
 ---| '"session/list"' # Lists the sessions of a folder, newest first. agent.ListSessionsRequest -> agent.ListSessionsResponse
 ---| '"session/prompt"' # Runs one turn. The answer comes when the turn has ended, and says why. A prompt that is sent while a turn runs steers that turn at its next tool boundary. agent.PromptRequest -> agent.PromptResponse
 ---| '"session/set_mode"' # Sets how much the session may do without asking. agent.SetSessionModeRequest -> agent.SetSessionModeResponse
+---| '"undine/review/list"' # Lists the agent's changes that the person has not judged yet. agent.ListReviewParams -> agent.ReviewList
+---| '"undine/review/resolve"' # Keeps or reverts changes by hunk, file, turn or session. A revert that is asked for while a turn runs waits for its next tool boundary. agent.ResolveReviewParams -> agent.ResolveReviewResult
+---| '"undine/review/base"' # A file's text without the agent's unreviewed changes. agent.ReviewBaseParams -> agent.ReviewBaseResult
+---| '"undine/checkpoint/list"' # Lists what files were before they were changed, newest first. agent.ListCheckpointsParams -> agent.ListCheckpointsResult
+---| '"undine/checkpoint/create"' # Makes a checkpoint of files. agent.CreateCheckpointParams -> agent.CreateCheckpointResult
+---| '"undine/checkpoint/restore"' # Gives the files of a checkpoint back what they were, all or none. agent.RestoreCheckpointParams -> agent.RestoreCheckpointResult
 ---| '"session/cancel"' # Ends the running turn; every running and queued prompt of the session is answered with the stop reason `cancelled`. agent.CancelNotification
 
 --- What the server sends.
@@ -17,6 +23,7 @@
 ---| '"elicitation/create"' # Puts the model's questions to the person. agent.CreateElicitationRequest -> agent.CreateElicitationResponse
 ---| '"undine/document/save"' # Asks the editor to save a document that was clean before the agent edited it. agent.SaveDocumentParams -> agent.SaveDocumentResult
 ---| '"session/update"' # Something in a session changed. agent.SessionNotification
+---| '"undine/review/changed"' # The unreviewed changes of these files are others now, or stand elsewhere. agent.ReviewList
 
 ---@class agent.NewSessionRequest
 ---@field cwd string
@@ -287,6 +294,112 @@
 
 ---@class agent.SetSessionModeResponse
 ---@field _meta? table<string, any>|vim.NIL
+
+--- Which unreviewed changes to list. All, when neither is given.
+---@class agent.ListReviewParams
+---@field sessionId? string|vim.NIL Only files in which this session has changes.
+---@field uri? string|vim.NIL Only this file.
+
+--- Files with unreviewed changes, sorted by URI. In `undine/review/changed` a file without any left stands there with no hunks.
+---@class agent.ReviewList
+---@field files agent.ReviewFile[]
+
+--- One file and its hunks, in the order of the text.
+---@class agent.ReviewFile
+---@field uri string As the editor spelled it, where it has the file open.
+---@field version? integer|vim.NIL The document's version that the ranges are for; `null` for a file that is not open.
+---@field change? agent.WholeFile|vim.NIL What the agent did to the file as a whole.
+---@field hunks agent.ReviewHunk[]
+
+--- What was done to a file as a whole and is not judged yet.
+---@alias agent.WholeFile
+---| '"created"'
+---| '"deleted"'
+
+--- Lines that the agent changed together.
+---@class agent.ReviewHunk
+---@field id string Names the hunk's content and turn: it stays while the hunk moves, and another content has another id.
+---@field state agent.ReviewState
+---@field range any The hunk's lines in the text as it is, whole lines; empty, at a line's start, where lines were only removed.
+---@field baseText string The accepted lines in their place, with their endings.
+---@field sessionId string The session whose work it is; with several, the latest.
+---@field turn integer The latest turn that worked on it, within that session.
+---@field toolCallId string The latest tool call that worked on it.
+
+--- Whose work a hunk is.
+---@alias agent.ReviewState
+---| '"pending"'
+---| '"mixed"'
+
+--- Keeps or reverts changes: the hunks named, or those of the file, the turn or the session. Everything, when nothing is named.
+---@class agent.ResolveReviewParams
+---@field action agent.ReviewAction
+---@field hunkIds? string[]|vim.NIL
+---@field uri? string|vim.NIL
+---@field turn? integer|vim.NIL A turn of the session that `sessionId` names.
+---@field sessionId? string|vim.NIL
+
+---@alias agent.ReviewAction
+---| '"keep"'
+---| '"revert"'
+
+--- What became of the wish, by hunk id.
+---@class agent.ResolveReviewResult
+---@field settled string[] Hunks that are settled.
+---@field queued string[] Hunks whose revert waits for the running turn's next tool boundary.
+---@field remaining string[] Hunks that were meant too and stay: the person's work is in them, or other unreviewed work stands on them.
+
+--- Asks for a file's accepted text.
+---@class agent.ReviewBaseParams
+---@field uri string
+
+--- The text that the person has accepted: the live one without the agent's unreviewed changes.
+---@class agent.ReviewBaseResult
+---@field text string
+
+--- Lists the checkpoints of a session's project, newest first.
+---@class agent.ListCheckpointsParams
+---@field sessionId string
+
+---@class agent.ListCheckpointsResult
+---@field checkpoints agent.Checkpoint[]
+
+--- Files as they were at one moment.
+---@class agent.Checkpoint
+---@field id string
+---@field time integer Milliseconds since the Unix epoch.
+---@field title string What was about to happen, in one line.
+---@field sessionId? string|vim.NIL The session, turn and tool call that it was made for, where it was made for one.
+---@field turn? integer|vim.NIL
+---@field toolCallId? string|vim.NIL
+---@field files agent.CheckpointFile[]
+
+---@class agent.CheckpointFile
+---@field path string Relative to the project, or absolute for a file outside of it.
+---@field existed boolean Whether the file was there; one that was not is removed by a restore.
+
+--- Makes a checkpoint of files by hand.
+---@class agent.CreateCheckpointParams
+---@field sessionId string
+---@field paths string[] Relative to the project, or absolute.
+
+---@class agent.CreateCheckpointResult
+---@field checkpoint agent.Checkpoint
+
+--- Gives files back what they were. All or nothing; undone by restoring `undo`.
+---@class agent.RestoreCheckpointParams
+---@field sessionId string
+---@field id string
+
+---@class agent.RestoreCheckpointResult
+---@field undo string The checkpoint that was made right before.
+---@field restored string[] Files that have their old text again.
+---@field removed string[] Files that were removed, because they did not exist.
+---@field skipped agent.SkippedFile[] Entries that were passed over, each with the reason.
+
+---@class agent.SkippedFile
+---@field path string
+---@field reason string
 
 ---@class agent.CancelNotification
 ---@field sessionId agent.SessionId

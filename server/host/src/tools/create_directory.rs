@@ -1,6 +1,6 @@
 //! Makes a folder (spec 1.4).
 
-use super::{Tool, write_file};
+use super::{Tool, change};
 use crate::plan::{Done, Plan, Run, World};
 use crate::workspace::FilePath;
 use protocol::acp::ToolKind;
@@ -27,7 +27,7 @@ impl Tool for CreateDirectory {
         let folder = world.workspace.resolve(&input.path)?;
         if folder.real.is_file() {
             let why = format!("{} is a file; choose another path.", folder.shown);
-            return write_file::refuse("Create", &folder, why);
+            return change::refuse("Create", &folder, why);
         }
         Ok(Plan::build(format!("Create folder {}", folder.shown))
             .writes(&folder)

@@ -1,6 +1,6 @@
 //! Deletes a file (spec 1.4).
 
-use super::{Tool, write_file};
+use super::{Tool, change};
 use crate::files::{self, Live, Source};
 use crate::plan::{Done, Plan, Run, World};
 use crate::workspace::FilePath;
@@ -36,7 +36,7 @@ impl Tool for DeleteFile {
         };
         match old {
             Ok(old) => Ok(plan(file, old)),
-            Err(why) => write_file::refuse("Delete", &file, why),
+            Err(why) => change::refuse("Delete", &file, why),
         }
     }
 }
@@ -65,7 +65,7 @@ fn plan(file: FilePath, old: String) -> Plan {
     });
     Plan::build(format!("Delete {}", file.shown))
         .writes(&file)
-        .preview(write_file::preview(&file, Some(&old), ""))
+        .preview(change::preview(&file, Some(&old), ""))
         .shown(hash)
         .then(async move |run: Run| {
             tokio::select! {

@@ -1,6 +1,7 @@
 //! Replaces one piece of a file's text.
 
-use super::{Tool, write_file};
+use super::{Tool, change};
+use crate::apply::FileChange;
 use crate::files;
 use crate::plan::{Plan, World};
 use crate::workspace::FilePath;
@@ -40,9 +41,14 @@ impl Tool for EditFile {
         let file = world.workspace.resolve(&input.path)?;
         match edited(&file, input, &world).await {
             Ok(Edited { old, new, note }) => {
-                Ok(write_file::plan_change("Edit", file, Some(old), new, note))
+                let title = format!("Edit {}", file.shown);
+                Ok(change::plan_changes(
+                    title,
+                    vec![FileChange::text(file, Some(old), new)],
+                    note,
+                ))
             }
-            Err(why) => write_file::refuse("Edit", &file, why),
+            Err(why) => change::refuse("Edit", &file, why),
         }
     }
 }
