@@ -5,7 +5,7 @@
 //! and renamed over. Nothing is ever written behind an open document.
 
 use crate::documents::Content;
-use crate::event::Gone;
+use crate::event::{Gone, Whose};
 use crate::files::{self, Source};
 use crate::plan::World;
 use crate::regular;
@@ -29,6 +29,7 @@ pub struct Changes {
     pub label: String,
     /// No file is named twice, as source or as target.
     pub files: Vec<FileChange>,
+    pub by: Whose,
 }
 
 /// A change to one file.
@@ -80,13 +81,15 @@ pub async fn apply(world: &World, changes: &Changes) -> Result<Applied, String> 
         old: change.old.clone(),
         new: new.clone(),
     };
-    Ok(match single(world, &change, &changes.label).await? {
-        Landed::Saved => Applied::Done {
-            unsaved: Vec::new(),
+    Ok(
+        match single(world, &change, &changes.label, &changes.by).await? {
+            Landed::Saved => Applied::Done {
+                unsaved: Vec::new(),
+            },
+            Landed::Unsaved => Applied::Done { unsaved: vec![0] },
+            Landed::Moved => Applied::Moved,
         },
-        Landed::Unsaved => Applied::Done { unsaved: vec![0] },
-        Landed::Moved => Applied::Moved,
-    })
+    )
 }
 
 #[derive(Clone)]
@@ -107,7 +110,7 @@ enum Landed {
     Moved,
 }
 
-async fn single(world: &World, change: &Single, label: &str) -> Result<Landed, String> {
+async fn single(world: &World, change: &Single, label: &str, by: &Whose) -> Result<Landed, String> {
     let turn = world.locks.file(&change.file.real).await;
     if !world.workspace.still(&change.file) {
         return Ok(Landed::Moved);
@@ -123,7 +126,7 @@ async fn single(world: &World, change: &Single, label: &str) -> Result<Landed, S
     let form = live.as_ref().map(|it| it.form).unwrap_or_default();
     match live.map(|it| it.source) {
         Some(Source::Buffer { uri, version }) => {
-            in_editor(world, change, uri, version, label).await
+            in_editor(world, change, uri, version, label, by).await
         }
         Some(Source::Disk) | None => on_disk(world, change, form, turn).await,
     }
@@ -139,6 +142,7 @@ async fn in_editor(
     uri: lsp::Uri,
     version: i32,
     label: &str,
+    by: &Whose,
 ) -> Result<Landed, String> {
     let shown = &change.file.shown;
     let old = change.old.as_deref().unwrap_or_default();
@@ -151,7 +155,7 @@ async fn in_editor(
     // Asked for before the edit is sent, so that a `didChange` that overtakes the answer is seen.
     let text = world
         .editor
-        .text(change.file.real.clone(), change.new.clone())
+        .text(change.file.real.clone(), change.new.clone(), by.clone())
         .await
         .map_err(gone)?;
     let settle = Duration::from_millis(world.limits.edit_settle_ms);

@@ -5,6 +5,7 @@ use crate::plan::{Plan, WorkEnd};
 use engine::provider::ModelEvent;
 use protocol::acp;
 use protocol::lsp;
+use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,10 +22,34 @@ pub enum Event {
     Output(SessionKey, CallId, String),
     Finished(SessionKey, CallId, WorkEnd),
     Editor(Ask),
+    /// Files were changed on the disk, not through the editor.
+    Written(Vec<Written>),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
     ParentGone,
+}
+
+/// One file that was changed on the disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    pub path: PathBuf,
+    /// The text before; `None`: there was no file.
+    pub old: Option<String>,
+    /// The text now; `None`: there is no file.
+    pub new: Option<String>,
+    pub by: Whose,
+}
+
+/// Whose a change is, for the review of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Whose {
+    /// A tool call's.
+    Agent(Author),
+    /// The person's, who reverts what the agent did.
+    Review,
+    /// The person's, by any other way: restoring a checkpoint, for instance.
+    Person,
 }
 
 /// What a task asks of the editor. Each is answered exactly once, or its sender is dropped when the
@@ -41,6 +66,8 @@ pub enum Ask {
     WaitForText {
         path: PathBuf,
         text: String,
+        /// Whose the change to it is.
+        by: Whose,
         reply: oneshot::Sender<()>,
     },
     /// Answers whether the document was saved.
@@ -105,9 +132,19 @@ impl Editor {
     }
 
     /// Begins to wait for a text; the answer comes through the receiver.
-    pub async fn text(&self, path: PathBuf, text: String) -> Result<oneshot::Receiver<()>, Gone> {
-        self.begin(|reply| Ask::WaitForText { path, text, reply })
-            .await
+    pub async fn text(
+        &self,
+        path: PathBuf,
+        text: String,
+        by: Whose,
+    ) -> Result<oneshot::Receiver<()>, Gone> {
+        self.begin(|reply| Ask::WaitForText {
+            path,
+            text,
+            by,
+            reply,
+        })
+        .await
     }
 
     pub async fn save(&self, uri: lsp::Uri) -> Result<bool, Gone> {

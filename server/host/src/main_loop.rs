@@ -6,7 +6,7 @@
 use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
-use crate::event::{Ask, Event, SessionKey};
+use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -43,7 +43,7 @@ pub struct Host {
     pub(crate) documents: Documents,
     pub(crate) reviews: Reviews,
     /// Tasks that wait for a text.
-    pub(crate) text_waiters: Vec<(PathBuf, String, oneshot::Sender<()>)>,
+    pub(crate) text_waiters: Vec<TextWaiter>,
     pub(crate) sessions: HashMap<SessionKey, OpenSession>,
     /// The session of tasks that code actions start.
     pub(crate) task_session: Option<SessionKey>,
@@ -57,6 +57,15 @@ pub struct Host {
     /// Told once when the parent is gone.
     pub(crate) ended: Option<oneshot::Sender<()>>,
     pub(crate) said: Vec<String>,
+}
+
+/// A task that waits until a document holds a text.
+pub struct TextWaiter {
+    pub path: PathBuf,
+    pub text: String,
+    /// Whose the change to it is.
+    pub by: Whose,
+    pub reply: oneshot::Sender<()>,
 }
 
 /// The configuration's layers.
@@ -219,6 +228,7 @@ impl Host {
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
+            Event::Written(files) => self.written(files),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -233,7 +243,17 @@ impl Host {
         match ask {
             Ask::Documents(reply) => drop(reply.send(self.documents.snapshot())),
             Ask::ApplyEdit { edit, label, reply } => self.ask_apply_edit(*edit, label, reply),
-            Ask::WaitForText { path, text, reply } => self.wait_for_text(path, text, reply),
+            Ask::WaitForText {
+                path,
+                text,
+                by,
+                reply,
+            } => self.wait_for_text(TextWaiter {
+                path,
+                text,
+                by,
+                reply,
+            }),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
         }

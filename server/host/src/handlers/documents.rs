@@ -2,14 +2,14 @@
 
 use crate::asking::Pending;
 use crate::documents::Content;
-use crate::main_loop::Host;
+use crate::main_loop::{Host, TextWaiter};
 use crate::regular;
 use engine::text::{FileText, Form};
 use protocol::document::SaveDocumentParams;
 use protocol::lsp;
 use protocol::methods::{self, Request};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tokio::sync::oneshot;
 
 impl Host {
@@ -73,26 +73,21 @@ impl Host {
             }
         };
         let waiters = std::mem::take(&mut self.text_waiters);
-        for (wanted, text, reply) in waiters {
-            if reply.is_closed() {
+        for waiter in waiters {
+            if waiter.reply.is_closed() {
                 continue;
             }
-            if wanted == path && rope == text.as_str() {
+            if waiter.path == path && rope == waiter.text.as_str() {
                 // Its task may have given up this moment.
-                let _ = reply.send(());
+                let _ = waiter.reply.send(());
             } else {
-                self.text_waiters.push((wanted, text, reply));
+                self.text_waiters.push(waiter);
             }
         }
     }
 
-    pub(crate) fn wait_for_text(
-        &mut self,
-        path: PathBuf,
-        text: String,
-        reply: oneshot::Sender<()>,
-    ) {
-        self.text_waiters.push((path, text, reply));
+    pub(crate) fn wait_for_text(&mut self, waiter: TextWaiter) {
+        self.text_waiters.push(waiter);
     }
 
     pub(crate) fn ask_apply_edit(

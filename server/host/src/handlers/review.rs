@@ -1,5 +1,6 @@
 //! `undine/review/…`: what the person says about the agent's changes.
 
+use crate::event::Written;
 use crate::lsp::Error;
 use crate::main_loop::Host;
 use crate::perform::invalid;
@@ -12,6 +13,9 @@ use protocol::hunks::{
 use protocol::lsp;
 
 impl Host {
+    /// Files were changed on the disk.
+    pub(crate) fn written(&mut self, _: Vec<Written>) {}
+
     pub(crate) fn list_review(&mut self, params: ListReviewParams) -> Result<ReviewList, Error> {
         let only = params.uri.as_ref().and_then(path_of);
         let mut files = Vec::new();

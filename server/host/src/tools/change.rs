@@ -2,6 +2,7 @@
 //! what the model is told.
 
 use crate::apply::{self, Applied, Changes, FileChange};
+use crate::event::Whose;
 use crate::files;
 use crate::plan::{Done, Plan, Run, TextHash, text_hash};
 use crate::workspace::FilePath;
@@ -38,7 +39,7 @@ pub(super) fn plan_changes(title: String, files: Vec<FileChange>, note: &'static
         plan = plan.preview(preview(at, it.old.as_deref(), new));
     }
     let label = format!("Undine: {title}");
-    plan.then(move |run| run_changes(Changes { label, files }, note, run))
+    plan.then(move |run| run_changes(label, files, note, run))
 }
 
 fn shown_hash(change: &FileChange) -> String {
@@ -88,7 +89,14 @@ fn shortened(diff: text::Unified) -> String {
     text
 }
 
-async fn run_changes(changes: Changes, note: &str, run: Run) -> Result<Done, String> {
+async fn run_changes(
+    label: String,
+    files: Vec<FileChange>,
+    note: &str,
+    run: Run,
+) -> Result<Done, String> {
+    let by = Whose::Agent(run.world.author.clone());
+    let changes = Changes { label, files, by };
     let applied = tokio::select! {
         biased;
         applied = apply::apply(&run.world, &changes) => applied?,
