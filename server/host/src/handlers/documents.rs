@@ -78,6 +78,7 @@ impl Host {
                 continue;
             }
             if waiter.path == path && rope == waiter.text.as_str() {
+                tracing::debug!(by = ?waiter.by, "an edit has come back");
                 // Its task may have given up this moment.
                 let _ = waiter.reply.send(());
             } else {
