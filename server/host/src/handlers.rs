@@ -7,6 +7,7 @@ mod documents;
 mod lifecycle;
 mod prompt;
 mod review;
+mod review_actions;
 mod sessions;
 
 use crate::main_loop::Host;

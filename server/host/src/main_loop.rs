@@ -187,7 +187,7 @@ impl Host {
                 Incoming::Lsp(request) => match request {
                     LspRequest::CodeAction(params) => reply.send_value(self.code_actions(params)),
                     LspRequest::CodeActionResolve(action) => {
-                        reply.send_value(Self::resolved(action))
+                        reply.send_value(self.resolved(action))
                     }
                     LspRequest::ExecuteCommand(params) => {
                         reply.send_value(self.execute_command(params))

@@ -1,5 +1,6 @@
 //! Code actions and commands: how an editor without our plugin starts tasks and answers questions.
 
+use super::review_actions::{self, SOURCE};
 use crate::event::SessionKey;
 use crate::lsp::Error;
 use crate::main_loop::Host;
@@ -10,6 +11,7 @@ use engine::context::instructions::{Place, Task, task_prompt};
 use engine::session::Decision;
 use engine::text::position::offset;
 use protocol::approval::OptionId;
+use protocol::hunks::ReviewAction;
 use protocol::lsp;
 use protocol::session::CallId;
 use serde::{Deserialize, Serialize};
@@ -72,6 +74,25 @@ impl Host {
             }
         }
         actions.retain(|_| wanted("undine.permission"));
+        if wanted(review_actions::KIND) {
+            let is_named = only.as_ref().is_some_and(|it| {
+                it.iter()
+                    .any(|it| !it.is_empty() && review_actions::KIND.starts_with(it.as_str()))
+            });
+            actions.extend(self.review_actions(
+                &uri,
+                &params.range,
+                &params.context.diagnostics,
+                is_named,
+            ));
+        }
+        // What we say about our own changes is no problem to be fixed.
+        let problems: Vec<lsp::Diagnostic> = params
+            .context
+            .diagnostics
+            .into_iter()
+            .filter(|it| it.source.as_deref() != Some(SOURCE))
+            .collect();
         for task in Task::ALL {
             let kind = match task {
                 Task::Fix => "quickfix",
@@ -82,7 +103,7 @@ impl Host {
                 continue;
             }
             let diagnostics = if task == Task::Fix {
-                params.context.diagnostics.clone()
+                problems.clone()
             } else {
                 Vec::new()
             };
@@ -103,7 +124,7 @@ impl Host {
     }
 
     /// A code action, or a bare command for an editor that knows no more.
-    fn action(
+    pub(super) fn action(
         &self,
         kind: &str,
         title: &str,
@@ -126,7 +147,10 @@ impl Host {
     }
 
     /// Editors resolve every action, also those that are whole already.
-    pub(crate) fn resolved(action: lsp::CodeAction) -> Result<Value, Error> {
+    pub(crate) fn resolved(&mut self, mut action: lsp::CodeAction) -> Result<Value, Error> {
+        if let Some(data) = action.data.take() {
+            action.edit = Some(self.revert_edit(data)?);
+        }
         serde_json::to_value(action).map_err(|error| invalid(error.to_string()))
     }
 
@@ -165,6 +189,8 @@ impl Host {
                 }
                 Ok(Value::Null)
             }
+            review_actions::KEEP => self.review_command(ReviewAction::Keep, argument),
+            review_actions::REVERT => self.review_command(ReviewAction::Revert, argument),
             "undine.permission.answer" => {
                 let answer: PermissionAnswer = serde_json::from_value(argument).map_err(bad)?;
                 self.answer_permission(&answer).map(|()| Value::Null)

@@ -1,5 +1,6 @@
 //! `initialize`, `initialized`, `shutdown`, and the configuration.
 
+use super::review_actions;
 use crate::client::{Client, encoding_kind};
 use crate::event::Event;
 use crate::lsp::{Error, Reply};
@@ -41,13 +42,19 @@ impl Host {
 
     fn initialize_result(&self) -> Value {
         let mut commands: Vec<&str> = Task::ALL.iter().map(|it| it.command()).collect();
-        commands.extend(["undine.task.cancel", "undine.permission.answer"]);
+        commands.extend([
+            "undine.task.cancel",
+            review_actions::KEEP,
+            review_actions::REVERT,
+            "undine.permission.answer",
+        ]);
         json!({
             "capabilities": {
                 "positionEncoding": encoding_kind(self.client.encoding),
                 "textDocumentSync": {"openClose": true, "change": 2, "save": {"includeText": false}},
                 "codeActionProvider": {
-                    "codeActionKinds": ["quickfix", "refactor.rewrite", "undine.ask", "undine.permission"],
+                    "codeActionKinds": ["quickfix", "refactor.rewrite", "undine.ask", "undine.review", "undine.permission"],
+                    "resolveProvider": self.client.action_resolve,
                 },
                 "executeCommandProvider": {"commands": commands},
                 "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
