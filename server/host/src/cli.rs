@@ -226,6 +226,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         roots: Vec::new(),
         documents: Documents::default(),
         reviews: Reviews::default(),
+        shown: crate::handlers::Shown::default(),
         text_waiters: Vec::new(),
         sessions: HashMap::new(),
         task_session: None,

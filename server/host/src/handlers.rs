@@ -1,14 +1,23 @@
 //! What the loop does with each message of the editor, one file a group of methods.
 
 mod actions;
+mod annotations;
 mod answers;
 mod checkpoints;
+mod diagnostics;
 mod documents;
+mod hints;
+mod lenses;
 mod lifecycle;
 mod prompt;
+mod refresh;
 mod review;
 mod review_actions;
 mod sessions;
+mod shown_hunks;
+mod virtual_documents;
+
+pub(crate) use refresh::Shown;
 
 use crate::main_loop::Host;
 use protocol::lsp::{MessageType, ShowMessageParams};

@@ -7,6 +7,7 @@ use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
 use crate::event::{Ask, Event, SessionKey, Whose};
+use crate::handlers::Shown;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -42,6 +43,8 @@ pub struct Host {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) documents: Documents,
     pub(crate) reviews: Reviews,
+    /// What the editor shows of them by our word.
+    pub(crate) shown: Shown,
     /// Tasks that wait for a text.
     pub(crate) text_waiters: Vec<TextWaiter>,
     pub(crate) sessions: HashMap<SessionKey, OpenSession>,
@@ -191,6 +194,14 @@ impl Host {
                     }
                     LspRequest::ExecuteCommand(params) => {
                         reply.send_value(self.execute_command(params))
+                    }
+                    LspRequest::CodeLens(params) => reply.send_value(self.code_lenses(params)),
+                    LspRequest::InlayHint(params) => reply.send_value(self.inlay_hints(params)),
+                    LspRequest::Diagnostic(params) => {
+                        reply.send_value(self.document_diagnostics(params))
+                    }
+                    LspRequest::TextDocumentContent(params) => {
+                        self.text_document_content(params, reply)
                     }
                 },
             },

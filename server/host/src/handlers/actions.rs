@@ -1,6 +1,7 @@
 //! Code actions and commands: how an editor without our plugin starts tasks and answers questions.
 
 use super::review_actions::{self, SOURCE};
+use super::virtual_documents;
 use crate::event::SessionKey;
 use crate::lsp::Error;
 use crate::main_loop::Host;
@@ -191,6 +192,7 @@ impl Host {
             }
             review_actions::KEEP => self.review_command(ReviewAction::Keep, argument),
             review_actions::REVERT => self.review_command(ReviewAction::Revert, argument),
+            virtual_documents::DIFF => self.show_turn_diff(argument),
             "undine.permission.answer" => {
                 let answer: PermissionAnswer = serde_json::from_value(argument).map_err(bad)?;
                 self.answer_permission(&answer).map(|()| Value::Null)

@@ -1,9 +1,11 @@
 //! Document sync, and what tasks ask of the editor's documents.
 
+use super::annotations;
 use crate::asking::Pending;
 use crate::documents::Content;
 use crate::main_loop::{Host, TextWaiter};
 use crate::regular;
+use crate::surfaces::Surface;
 use engine::text::{FileText, Form};
 use protocol::document::SaveDocumentParams;
 use protocol::lsp;
@@ -102,6 +104,16 @@ impl Host {
             let _ = reply.send(Err("it does not take edits".to_owned()));
             return;
         }
+        let by = self.text_waiters.iter().rev().find(|waiter| {
+            let uri = self.documents.get(&waiter.path).map(|it| &it.uri);
+            uri.is_some_and(|it| annotations::changes(&edit, it))
+        });
+        let edit = match by {
+            Some(waiter) if Surface::Annotations.serves(&self.client) => {
+                annotations::annotated(edit, &label, &annotations::named(&waiter.by))
+            }
+            Some(_) | None => edit,
+        };
         let id = self.asking.open(Pending::ApplyEdit(reply));
         self.out.request(
             id,

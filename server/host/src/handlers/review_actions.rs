@@ -4,15 +4,16 @@
 //! it, at the version it was made for, and undoes it; the ledger knows the accepted lines when they come
 //! back. Whatever is no plain edit of the document at hand is a command.
 
+use super::shown_hunks::{is_mixed, line_range};
 use crate::documents::Content;
 use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::perform::invalid;
-use engine::review::{Author, HunkState, Ledger, ReviewHunk};
-use engine::text::{Encoding, position::position};
+use crate::surfaces::Surface;
+use engine::review::{Author, Ledger, ReviewHunk};
+use engine::text::Encoding;
 use protocol::hunks::{ResolveReviewParams, ReviewAction};
 use protocol::lsp;
-use ropey::Rope;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -83,7 +84,7 @@ impl Host {
             (Some(Content::Text(_) | Content::Tainted(_) | Content::TooLarge) | None, _) => false,
         };
         // To revert what is new as a whole may be to delete the file.
-        if is_whole || !is_known || !self.client.action_literals || !self.client.document_changes {
+        if is_whole || !is_known || !Surface::EditsInActions.serves(&self.client) {
             choices.iter_mut().for_each(|it| it.edit = None);
         }
         let version = document.map_or(0, |it| it.version);
@@ -126,7 +127,7 @@ impl Host {
         };
         // With both, an editor would do both.
         action.as_object_mut()?.remove("command");
-        if self.client.action_resolve {
+        if Surface::ResolvedEdits.serves(&self.client) {
             action["data"] = json!(data);
         } else {
             action["edit"] = json!(self.edit_of(&data)?);
@@ -196,7 +197,6 @@ fn choices(
     picked: &[&ReviewHunk],
     is_turn_here: bool,
 ) -> Vec<Choice> {
-    let is_mixed = |it: &ReviewHunk| it.state == HunkState::Mixed;
     let ids =
         |hunks: &[&ReviewHunk]| -> Vec<String> { hunks.iter().map(|it| it.id.0.clone()).collect() };
     let choice = |action, title: String, target: &Value, edit| Choice {
@@ -289,23 +289,6 @@ fn edits(ledger: &mut Ledger, ids: &[String], encoding: Encoding) -> Option<Vec<
         new_text: it.base_text,
     };
     Some(hunks.into_iter().map(edit).collect())
-}
-
-/// Whole lines as a range. A last line without an ending ends where the text does.
-pub(super) fn line_range(rope: &Rope, lines: &Range<u32>, encoding: Encoding) -> lsp::Range {
-    let at = |line: u32| {
-        let line = line as usize;
-        let byte = match line < rope.len_lines() {
-            true => rope.line_to_byte(line),
-            false => rope.len_bytes(),
-        };
-        let (line, character) = position(rope, byte, encoding);
-        lsp::Position { line, character }
-    };
-    lsp::Range {
-        start: at(lines.start),
-        end: at(lines.end),
-    }
 }
 
 #[cfg(test)]

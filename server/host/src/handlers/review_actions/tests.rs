@@ -6,6 +6,7 @@ use engine::text::ChangeSet;
 use engine::text::position::apply_change;
 use expect_test::{Expect, expect};
 use protocol::session::{CallId, TurnId};
+use ropey::Rope;
 
 const BASE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 
