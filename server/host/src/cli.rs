@@ -4,6 +4,7 @@ use crate::client::Client;
 use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
+use crate::handlers::Reviewing;
 use crate::lsp::{self, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
@@ -226,6 +227,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         roots: Vec::new(),
         documents: Documents::default(),
         reviews: Reviews::default(),
+        reviewing: Reviewing::default(),
         text_waiters: Vec::new(),
         sessions: HashMap::new(),
         task_session: None,

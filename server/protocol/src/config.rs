@@ -136,6 +136,8 @@ limits! {
     edit_settle_ms = 5_000,
     /// Milliseconds to wait for the editor to save a document.
     save_ms = 5_000,
+    /// Milliseconds between two reports of where unreviewed changes stand while the person types.
+    review_changed_ms = 150,
     /// Seconds to wait for a connection to the model.
     model_connect_secs = 10,
     /// Seconds without a byte from the model after which its answer counts as cut.
