@@ -11,6 +11,7 @@ mod lenses;
 mod lifecycle;
 mod prompt;
 mod refresh;
+mod reverting;
 mod review;
 mod review_actions;
 mod sessions;
@@ -18,6 +19,7 @@ mod shown_hunks;
 mod virtual_documents;
 
 pub(crate) use refresh::Shown;
+pub(crate) use reverting::Reviewing;
 
 use crate::main_loop::Host;
 use protocol::lsp::{MessageType, ShowMessageParams};

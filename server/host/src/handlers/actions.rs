@@ -3,7 +3,7 @@
 use super::review_actions::{self, SOURCE};
 use super::virtual_documents;
 use crate::event::SessionKey;
-use crate::lsp::Error;
+use crate::lsp::{Error, Reply};
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::session_host::{TaskView, Waiter};
@@ -155,25 +155,26 @@ impl Host {
         serde_json::to_value(action).map_err(|error| invalid(error.to_string()))
     }
 
-    pub(crate) fn execute_command(
-        &mut self,
-        params: lsp::ExecuteCommandParams,
-    ) -> Result<Value, Error> {
+    pub(crate) fn execute_command(&mut self, params: lsp::ExecuteCommandParams, reply: Reply) {
         let argument = params
             .arguments
             .and_then(|it| it.into_iter().next())
             .unwrap_or_default();
-        let bad = |error: serde_json::Error| {
-            invalid(format!(
-                "The argument of {} is not understood ({error}).",
-                params.command
-            ))
-        };
-        if let Some(task) = Task::from_command(&params.command) {
-            let target: Target = serde_json::from_value(argument).map_err(bad)?;
-            return self.start_task(task, target).map(|()| Value::Null);
-        }
         match params.command.as_str() {
+            // These are answered when they are done.
+            review_actions::KEEP => self.review_command(ReviewAction::Keep, argument, reply),
+            review_actions::REVERT => self.review_command(ReviewAction::Revert, argument, reply),
+            other => reply.send_value(self.run_command(other, argument).map(|()| Value::Null)),
+        }
+    }
+
+    fn run_command(&mut self, command: &str, argument: Value) -> Result<(), Error> {
+        let bad = |error| bad_argument(command, error);
+        if let Some(task) = Task::from_command(command) {
+            let target: Target = serde_json::from_value(argument).map_err(bad)?;
+            return self.start_task(task, target);
+        }
+        match command {
             "undine.task.cancel" => {
                 let sessions: Vec<SessionKey> =
                     match argument.get("sessionId").and_then(Value::as_str) {
@@ -188,14 +189,12 @@ impl Host {
                 for session in sessions {
                     self.cancel_session(&session);
                 }
-                Ok(Value::Null)
+                Ok(())
             }
-            review_actions::KEEP => self.review_command(ReviewAction::Keep, argument),
-            review_actions::REVERT => self.review_command(ReviewAction::Revert, argument),
             virtual_documents::DIFF => self.show_turn_diff(argument),
             "undine.permission.answer" => {
                 let answer: PermissionAnswer = serde_json::from_value(argument).map_err(bad)?;
-                self.answer_permission(&answer).map(|()| Value::Null)
+                self.answer_permission(&answer)
             }
             other => Err(invalid(format!("There is no command {other}."))),
         }
@@ -328,6 +327,12 @@ impl Host {
         self.text_in(uri, lsp::Range { start, end })
             .contains("TODO")
     }
+}
+
+pub(super) fn bad_argument(command: &str, error: serde_json::Error) -> Error {
+    invalid(format!(
+        "The argument of {command} is not understood ({error})."
+    ))
 }
 
 fn kind_name(kind: &lsp::CodeActionKind) -> String {

@@ -87,12 +87,54 @@ mod tests {
                 {"kind": "create", "uri": "file:///b"},
                 {"textDocument": {"uri": "file:///a", "version": 3}, "edits": [{"range": range, "newText": "x"}]},
             ]}),
-            expect![""],
+            expect![[r#"
+                {
+                  "documentChanges": [
+                    {
+                      "uri": "file:///b",
+                      "annotationId": "undine",
+                      "kind": "create"
+                    },
+                    {
+                      "textDocument": {
+                        "version": 3,
+                        "uri": "file:///a"
+                      },
+                      "edits": [
+                        {
+                          "annotationId": "undine",
+                          "range": {
+                            "start": {
+                              "line": 0,
+                              "character": 0
+                            },
+                            "end": {
+                              "line": 0,
+                              "character": 0
+                            }
+                          },
+                          "newText": "x"
+                        }
+                      ]
+                    }
+                  ],
+                  "changeAnnotations": {
+                    "undine": {
+                      "label": "Undine: Edit a.txt",
+                      "description": "Undine, turn 3"
+                    }
+                  }
+                }"#]],
         );
     }
 
     #[test]
     fn edits_without_versions_stay_as_they_are() {
-        check(json!({"changes": {"file:///a": []}}), expect![""]);
+        check(json!({"changes": {"file:///a": []}}), expect![[r#"
+            {
+              "changes": {
+                "file:///a": []
+              }
+            }"#]]);
     }
 }

@@ -77,9 +77,10 @@ impl Host {
         if Surface::Plugin.serves(&self.client) {
             return items;
         }
-        let Some(ledger) = self.reviews.get(path) else {
+        let Some(review) = self.reviews.get(path) else {
             return items;
         };
+        let ledger = &mut review.ledger;
         let hunks = ledger.hunks();
         let whole = match ledger.file_change() {
             Some(FileChange::Created(_)) => Some("Agent created this file"),

@@ -13,9 +13,10 @@ impl Host {
     pub(crate) fn inlay_hints(&mut self, params: lsp::InlayHintParams) -> Result<Value, Error> {
         let encoding = self.client.encoding;
         let path = self.documents.path(&params.text_document.uri);
-        let Some(ledger) = path.and_then(|it| self.reviews.get(it)) else {
+        let Some(review) = path.and_then(|it| self.reviews.get(it)) else {
             return Ok(json!([]));
         };
+        let ledger = &mut review.ledger;
         if !Surface::Hints.serves(&self.client) {
             return Ok(json!([]));
         }

@@ -4,6 +4,7 @@ use super::review_actions::{KEEP, REVERT};
 use super::shown_hunks::{is_mixed, line_start};
 use crate::lsp::Error;
 use crate::main_loop::Host;
+use crate::reviews::wire_id;
 use crate::surfaces::Surface;
 use protocol::lsp;
 use serde_json::{Value, json};
@@ -13,9 +14,10 @@ impl Host {
     pub(crate) fn code_lenses(&mut self, params: lsp::CodeLensParams) -> Result<Value, Error> {
         let encoding = self.client.encoding;
         let path = self.documents.path(&params.text_document.uri);
-        let Some(ledger) = path.and_then(|it| self.reviews.get(it)) else {
+        let Some((path, review)) = path.and_then(|it| Some((it, self.reviews.get(it)?))) else {
             return Ok(json!([]));
         };
+        let ledger = &mut review.ledger;
         if !Surface::Lenses.serves(&self.client) {
             return Ok(json!([]));
         }
@@ -28,7 +30,7 @@ impl Host {
                 false => "Revert",
             };
             for (title, command) in [("Keep", KEEP), (revert, REVERT)] {
-                let arguments = json!([{"hunkIds": [hunk.id.0]}]);
+                let arguments = json!([{"hunkIds": [wire_id(path, &hunk.id)]}]);
                 let command = json!({"title": title, "command": command, "arguments": arguments});
                 lenses.push(json!({"range": range, "command": command}));
             }

@@ -69,8 +69,13 @@ impl Host {
         });
         let capabilities = &mut answer["capabilities"];
         for surface in Surface::ALL {
+            let name = surface.name();
             if surface.serves(&self.client) {
+                tracing::info!(name, "serves the editor");
                 advertise(surface, capabilities);
+            } else {
+                let (needs, instead) = (surface.needs(), surface.instead());
+                tracing::info!(name, needs, instead, "does not serve the editor");
             }
         }
         answer

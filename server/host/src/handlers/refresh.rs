@@ -26,7 +26,8 @@ impl Host {
     pub(crate) fn surfaces_changed<'a>(&mut self, paths: impl IntoIterator<Item = &'a Path>) {
         let mut is_other = false;
         for path in paths {
-            let hunks = self.reviews.get(path).map(|ledger| {
+            let hunks = self.reviews.get(path).map(|review| {
+                let ledger = &mut review.ledger;
                 let mut ids: Vec<String> = ledger.hunks().into_iter().map(|it| it.id.0).collect();
                 ids.extend(ledger.file_change().map(|it| format!("{it:?}")));
                 ids

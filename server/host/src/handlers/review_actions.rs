@@ -4,19 +4,22 @@
 //! it, at the version it was made for, and undoes it; the ledger knows the accepted lines when they come
 //! back. Whatever is no plain edit of the document at hand is a command.
 
+use super::actions::bad_argument;
 use super::shown_hunks::{is_mixed, line_range};
 use crate::documents::Content;
-use crate::lsp::{Error, code, error};
+use crate::lsp::{Error, Reply, code, error};
 use crate::main_loop::Host;
 use crate::perform::invalid;
+use crate::reviews::wire_id;
 use crate::surfaces::Surface;
 use engine::review::{Author, Ledger, ReviewHunk};
 use engine::text::Encoding;
-use protocol::hunks::{ResolveReviewParams, ReviewAction};
-use protocol::lsp;
+use protocol::hunks::{ResolveReviewParams, ResolveReviewResult, ReviewAction};
+use protocol::lsp::{self, MessageType};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::Range;
+use std::path::Path;
 
 /// The kind of these actions.
 pub(super) const KIND: &str = "undine.review";
@@ -60,7 +63,7 @@ impl Host {
         let Some(path) = self.documents.path(uri).map(ToOwned::to_owned) else {
             return Vec::new();
         };
-        let Some(ledger) = self.reviews.get(&path) else {
+        let Some(ledger) = self.reviews.get(&path).map(|it| &mut it.ledger) else {
             return Vec::new();
         };
         let hunks = ledger.hunks();
@@ -71,16 +74,16 @@ impl Host {
         }
         let turn = picked.last().and_then(|it| it.authors.last());
         let is_turn_here = turn.is_some_and(|turn| {
-            self.reviews.iter().all(|(other, ledger)| {
-                let mut authors = ledger.hunks().into_iter().flat_map(|it| it.authors);
+            self.reviews.iter().all(|(other, review)| {
+                let mut authors = review.ledger.hunks().into_iter().flat_map(|it| it.authors);
                 other == path || !authors.any(|it| is_same_turn(&it, turn))
             })
         });
-        let mut choices = choices(uri, &hunks, &picked, is_turn_here);
+        let mut choices = choices(uri, &path, &hunks, &picked, is_turn_here);
         let document = self.documents.document(uri);
         let content = document.map(|it| &it.content);
         let is_known = match (content, self.reviews.get(&path)) {
-            (Some(Content::Text(rope)), Some(ledger)) => rope == ledger.live(),
+            (Some(Content::Text(rope)), Some(review)) => rope == review.ledger.live(),
             (Some(Content::Text(_) | Content::Tainted(_) | Content::TooLarge) | None, _) => false,
         };
         // To revert what is new as a whole may be to delete the file.
@@ -112,10 +115,7 @@ impl Host {
             target,
             edit,
         } = choice;
-        let command = match action {
-            ReviewAction::Keep => KEEP,
-            ReviewAction::Revert => REVERT,
-        };
+        let command = command(action);
         let mut action = self.action(KIND, &title, command, target, diagnostics);
         let Some(hunk_ids) = edit else {
             return Some(action);
@@ -148,12 +148,13 @@ impl Host {
 
     fn edit_of(&mut self, wanted: &Unresolved) -> Option<lsp::WorkspaceEdit> {
         let document = self.documents.document(&wanted.uri)?;
-        let ledger = self.reviews.get(self.documents.path(&wanted.uri)?)?;
+        let path = self.documents.path(&wanted.uri)?;
+        let ledger = &mut self.reviews.get(path)?.ledger;
         let is_text = matches!(&document.content, Content::Text(rope) if rope == ledger.live());
         if !is_text || document.version != wanted.version {
             return None;
         }
-        let edits = edits(ledger, &wanted.hunk_ids, self.client.encoding)?;
+        let edits = edits(ledger, path, &wanted.hunk_ids, self.client.encoding)?;
         let edit = lsp::TextDocumentEdit {
             text_document: lsp::OptionalVersionedTextDocumentIdentifier {
                 text_document_identifier: lsp::TextDocumentIdentifier {
@@ -169,36 +170,74 @@ impl Host {
         })
     }
 
-    /// `undine.review.keep` and `undine.review.revert`.
+    /// `undine.review.keep` and `undine.review.revert`; answered when it is done, with what
+    /// `undine/review/resolve` answers.
     pub(super) fn review_command(
         &mut self,
         action: ReviewAction,
         mut argument: Value,
-    ) -> Result<Value, Error> {
+        reply: Reply,
+    ) {
         if argument.is_null() {
             argument = json!({});
         }
         if let Some(fields) = argument.as_object_mut() {
             fields.insert("action".to_owned(), json!(action));
         }
-        let params: ResolveReviewParams = serde_json::from_value(argument).map_err(|error| {
-            invalid(format!(
-                "The argument of the command is not understood ({error})."
-            ))
-        })?;
-        self.resolve_review(params).map(|it| json!(it))
+        let params: ResolveReviewParams = match serde_json::from_value(argument) {
+            Ok(params) => params,
+            Err(error) => return reply.send_value(Err(bad_argument(command(action), error))),
+        };
+        self.resolve_review(params, move |host, end| {
+            // An editor shows nobody what a command answers.
+            if let Ok(result) = &end
+                && let Some(text) = told(action, result)
+            {
+                host.show_message(MessageType::Info, text);
+            }
+            reply.send_value(end.map(|it| json!(it)));
+        });
+    }
+}
+
+fn command(action: ReviewAction) -> &'static str {
+    match action {
+        ReviewAction::Keep => KEEP,
+        ReviewAction::Revert => REVERT,
+    }
+}
+
+/// What a person must hear of a wish that was not done, or not at once.
+fn told(action: ReviewAction, result: &ResolveReviewResult) -> Option<&'static str> {
+    let is_empty = (
+        result.settled.is_empty(),
+        result.queued.is_empty(),
+        result.remaining.is_empty(),
+    );
+    match (is_empty, action) {
+        ((false, true, true), _) => None,
+        ((_, false, _), _) => Some("Undine reverts that as soon as the work that runs lets it."),
+        ((true, true, true), _) => Some("There is nothing to review there any more."),
+        ((_, true, false), ReviewAction::Keep) => Some(
+            "Some changes stay to be reviewed: they are others by now, or stand on other work that is not reviewed.",
+        ),
+        ((_, true, false), ReviewAction::Revert) => Some(
+            "Some changes stay as they are: they are others by now, or your own edits are in them; revert those one by one.",
+        ),
     }
 }
 
 /// What can be chosen where some hunks of a file are picked.
 fn choices(
     uri: &lsp::Uri,
+    path: &Path,
     hunks: &[ReviewHunk],
     picked: &[&ReviewHunk],
     is_turn_here: bool,
 ) -> Vec<Choice> {
-    let ids =
-        |hunks: &[&ReviewHunk]| -> Vec<String> { hunks.iter().map(|it| it.id.0.clone()).collect() };
+    let ids = |hunks: &[&ReviewHunk]| -> Vec<String> {
+        hunks.iter().map(|it| wire_id(path, &it.id)).collect()
+    };
     let choice = |action, title: String, target: &Value, edit| Choice {
         title,
         action,
@@ -277,9 +316,14 @@ fn picked(hunks: &[ReviewHunk], lines: Range<u32>) -> Vec<&ReviewHunk> {
 }
 
 /// The edits that put the accepted lines of hunks back; none when one of them is not there any more.
-fn edits(ledger: &mut Ledger, ids: &[String], encoding: Encoding) -> Option<Vec<lsp::TextEdit>> {
+fn edits(
+    ledger: &mut Ledger,
+    path: &Path,
+    ids: &[String],
+    encoding: Encoding,
+) -> Option<Vec<lsp::TextEdit>> {
     let mut hunks = ledger.hunks();
-    hunks.retain(|it| ids.contains(&it.id.0));
+    hunks.retain(|it| ids.contains(&wire_id(path, &it.id)));
     if hunks.len() != ids.len() {
         return None;
     }

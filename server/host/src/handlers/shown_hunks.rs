@@ -65,8 +65,8 @@ pub(super) fn is_mixed(hunk: &ReviewHunk) -> bool {
 /// What was there before, in a few words.
 pub(super) fn before(hunk: &ReviewHunk) -> String {
     let n_before = n_lines(&hunk.base_text);
-    let first = hunk.base_text.trim_start();
-    let first = visible_line(first.lines().next().unwrap_or_default(), MOST_BEFORE);
+    let first = hunk.base_text.trim_start().split(['\n', '\r']).next();
+    let first = visible_line(first.unwrap_or_default(), MOST_BEFORE);
     let more = match n_before {
         0 | 1 => String::new(),
         n => format!(" ({n} lines)"),
@@ -130,7 +130,18 @@ mod tests {
                 text.push_str(&format!("{:?} {} {}\n", it.lines, counts(it), before(it)));
             }
         }
-        expect![""].assert_eq(&text);
+        expect![[r#"
+            1..2 +1 -1 was: two
+            1..1 +0 -2 removed: b (2 lines)
+            1..3 +2 -0 2 lines are new
+            1..2 +1 -0 new
+            0..2 +2 -1 was: a
+            0..1 +1 -1 was: a
+            0..1 +1 -1 was: \u{202e}x
+            0..1 +1 -0 new
+            0..0 +0 -1 removed: x
+            1..2 +1 -1 was: b
+        "#]].assert_eq(&text);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 mod patch;
 mod transcript;
 
+use super::actions::bad_argument;
 use crate::asking::Pending;
 use crate::documents::Content;
 use crate::lsp::{Error, ErrorCode, Reply, code, error};
@@ -107,8 +108,8 @@ impl Host {
     }
 
     fn accepted_text(&mut self, path: &std::path::Path) -> Result<String, Error> {
-        if let Some(ledger) = self.reviews.get(path) {
-            return Ok(ledger.base().to_string());
+        if let Some(review) = self.reviews.get(path) {
+            return Ok(review.ledger.base().to_string());
         }
         match self.documents.get(path).map(|it| &it.content) {
             // Nothing of the agent's is in it.
@@ -125,7 +126,8 @@ impl Host {
         let is_of = |it: &Author| it.session == session && it.turn == turn;
         let workspace = self.sessions.get(session).map(|it| it.workspace.clone());
         let mut text = String::new();
-        for (path, ledger) in self.reviews.iter() {
+        for (path, review) in self.reviews.iter() {
+            let ledger = &mut review.ledger;
             let hunks = ledger.hunks();
             let of_turn = hunks.iter().filter(|it| it.authors.iter().any(is_of));
             let of_turn: Vec<&ReviewHunk> = of_turn.collect();
@@ -191,16 +193,13 @@ impl Host {
     }
 
     /// `undine.review.diff`: shows a turn's changes as one diff.
-    pub(super) fn show_turn_diff(&mut self, argument: Value) -> Result<Value, Error> {
+    pub(super) fn show_turn_diff(&mut self, argument: Value) -> Result<(), Error> {
         let wanted: DiffOf = match argument {
             Value::Null => DiffOf::default(),
-            other => serde_json::from_value(other).map_err(|error| {
-                invalid(format!(
-                    "The argument of {DIFF} is not understood ({error})."
-                ))
-            })?,
+            other => serde_json::from_value(other).map_err(|error| bad_argument(DIFF, error))?,
         };
-        let hunks = self.reviews.iter().flat_map(|(_, it)| {
+        let authors = self.reviews.iter().flat_map(|(_, it)| {
+            let it = &mut it.ledger;
             let whole = it.file_change().map(|it| match it {
                 FileChange::Created(it) | FileChange::Deleted(it) => it.clone(),
             });
@@ -215,19 +214,19 @@ impl Host {
                 && wanted.turn.is_none_or(|turn| it.turn.0 == turn)
         };
         // A session's id is the time of its beginning.
-        let latest = hunks
+        let latest = authors
             .filter(is_wanted)
             .max_by(|a, b| (&a.session, a.turn.0).cmp(&(&b.session, b.turn.0)));
         let Some(Author { session, turn, .. }) = latest else {
             let text = "The agent has no changes there that wait for a review.";
             self.show_message(MessageType::Info, text);
-            return Ok(Value::Null);
+            return Ok(());
         };
         if Surface::VirtualDocuments.serves(&self.client) && self.client.show_document {
             let uri = Virtual::Turn { session, turn }.uri();
             let id = self.asking.open(Pending::Ignored);
             self.out.request(id, SHOW, &show(&uri));
-            return Ok(Value::Null);
+            return Ok(());
         }
         let diff = self.turn_diff(&session, turn);
         // One a session: what was shown before is of no use.
@@ -260,7 +259,7 @@ impl Host {
                 &lsp::ShowMessageParams { kind, message },
             );
         });
-        Ok(Value::Null)
+        Ok(())
     }
 }
 

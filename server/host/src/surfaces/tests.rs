@@ -109,7 +109,15 @@ fn each_editor_gets_what_it_declares() {
         let served: Vec<&str> = served.map(|it| it.name()).collect();
         text.push_str(&format!("{name}: {}\n", served.join(", ")));
     }
-    expect![""].assert_eq(&text);
+    expect![[r#"
+        nothing but LSP 3.0: code actions
+        a bare client: code actions, reverts as edits, published diagnostics
+        Neovim 0.11: code actions, reverts as edits, edits made on choosing, published diagnostics, code lenses, inlay hints, a turn's diff as a file
+        Helix 25.07: code actions, reverts as edits, edits made on choosing, published diagnostics, inlay hints, a turn's diff as a file
+        Emacs 30 with eglot: code actions, reverts as edits, edits made on choosing, published diagnostics, inlay hints, a turn's diff as a file
+        VS Code with no plugin of ours: code actions, reverts as edits, edits made on choosing, pulled diagnostics, code lenses, inlay hints, virtual documents, annotated edits
+        VS Code with our plugin: the plugin's own view, code actions, reverts as edits, edits made on choosing, virtual documents, annotated edits
+    "#]].assert_eq(&text);
 }
 
 #[test]
@@ -127,5 +135,17 @@ fn what_serves_instead_is_another_row_or_said_in_words() {
         let (name, needs, instead) = (it.name(), it.needs(), it.instead());
         text.push_str(&format!("{name} | {needs} | {instead}\n"));
     }
-    expect![""].assert_eq(&text);
+    expect![[r#"
+        the plugin's own view | experimental.agent.methods: undine/review/changed | diagnostics, lenses and hints
+        code actions | nothing | nothing
+        reverts as edits | textDocument.codeAction.codeActionLiteralSupport, workspace.workspaceEdit.documentChanges | reverts as commands
+        edits made on choosing | textDocument.codeAction.resolveSupport: edit, and dataSupport | edits made with the list
+        pulled diagnostics | textDocument.diagnostic, workspace.diagnostics.refreshSupport | published diagnostics
+        published diagnostics | textDocument.publishDiagnostics | code actions
+        code lenses | textDocument.codeLens | code actions
+        inlay hints | textDocument.inlayHint | diagnostics
+        virtual documents | workspace.textDocumentContent | a turn's diff as a file
+        a turn's diff as a file | window.showDocument.support | a message that names the file
+        annotated edits | workspace.workspaceEdit.changeAnnotationSupport | the edit's label
+    "#]].assert_eq(&text);
 }

@@ -10,6 +10,10 @@ use ropey::Rope;
 
 const BASE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 
+fn path() -> &'static Path {
+    Path::new("/a.txt")
+}
+
 fn author(turn: u64) -> Author {
     Author {
         session: "s".to_owned(),
@@ -42,12 +46,18 @@ fn check(ledger: &mut Ledger, range: lsp::Range, expected: Expect) {
     let hunks = ledger.hunks();
     let picked = picked(&hunks, selected_lines(&range));
     let uri = lsp::Uri::from("file:///a.txt".to_owned());
-    let name = |id: &str| hunks.iter().position(|it| it.id.0 == id).unwrap();
+    let name = |id: &str| {
+        hunks
+            .iter()
+            .position(|it| wire_id(path(), &it.id) == id)
+            .unwrap()
+    };
     let mut text = String::new();
-    for it in choices(&uri, &hunks, &picked, true) {
+    for it in choices(&uri, path(), &hunks, &picked, true) {
         let mut target = it.target.to_string();
         for hunk in &hunks {
-            target = target.replace(&hunk.id.0, &name(&hunk.id.0).to_string());
+            let id = wire_id(path(), &hunk.id);
+            target = target.replace(&id, &name(&id).to_string());
         }
         let edit: Option<Vec<usize>> = it.edit.map(|it| it.iter().map(|it| name(it)).collect());
         text.push_str(&format!("{}: {target}", it.title));
@@ -203,7 +213,8 @@ fn the_edit_of_a_revert_settles_its_hunks_when_it_comes_back() {
             ledger.replaced(live, By::Agent(&author(1)));
             while let Some(hunk) = ledger.hunks().pop() {
                 let n_hunks = ledger.hunks().len();
-                let edits = edits(&mut ledger, &[hunk.id.0], encoding).unwrap();
+                let edits =
+                    edits(&mut ledger, path(), &[wire_id(path(), &hunk.id)], encoding).unwrap();
                 apply(&mut ledger, edits, encoding);
                 assert_eq!(ledger.hunks().len(), n_hunks - 1, "{base:?} {live:?}");
             }
@@ -216,8 +227,12 @@ fn the_edit_of_a_revert_settles_its_hunks_when_it_comes_back() {
 #[test]
 fn a_hunk_that_is_not_there_any_more_has_no_edit() {
     let mut ledger = ledger(&[CHANGED]);
-    let ids: Vec<String> = ledger.hunks().into_iter().map(|it| it.id.0).collect();
+    let ids: Vec<String> = ledger
+        .hunks()
+        .into_iter()
+        .map(|it| wire_id(path(), &it.id))
+        .collect();
     ledger.replaced(&CHANGED.replace("TWO", "TWO, mine"), By::Person);
-    assert_eq!(edits(&mut ledger, &ids, Encoding::Utf8), None);
-    assert!(edits(&mut ledger, &ids[1..], Encoding::Utf8).is_some());
+    assert_eq!(edits(&mut ledger, path(), &ids, Encoding::Utf8), None);
+    assert!(edits(&mut ledger, path(), &ids[1..], Encoding::Utf8).is_some());
 }

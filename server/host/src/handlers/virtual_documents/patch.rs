@@ -122,6 +122,16 @@ mod tests {
         ledger.replaced(&text(&[(2, ""), (5, "five\n")]), By::Agent(&author(2)));
         let all = ledger.hunks();
         let second: Vec<&ReviewHunk> = all.iter().skip(1).collect();
-        expect![""].assert_eq(&hunks(ledger.live(), &second));
+        expect![[r#"
+            @@ -1,7 +1,7 @@
+             1
+             3
+             4
+            -5
+            +five
+             6
+             7
+             8
+        "#]].assert_eq(&hunks(ledger.live(), &second));
     }
 }

@@ -114,6 +114,33 @@ mod tests {
             Update::CallChanged(CallId(2), done(Outcome::Error, "Run rm", "")),
             Update::User("thanks".to_owned()),
         ];
-        expect![""].assert_eq(&markdown(&updates));
+        expect![[r#"
+            ## You
+
+            tidy up
+            please
+
+            ## Undine
+
+            > first
+            > then
+
+            I look.
+
+            - `Run 'ls'`
+
+            ````text
+            a
+            ```
+            b
+            ````
+
+            - `Run rm` (failed)
+
+            ## You
+
+            thanks
+
+        "#]].assert_eq(&markdown(&updates));
     }
 }
