@@ -38,6 +38,7 @@ const HOST: Layers = &[
     &[
         "lsp",
         "client",
+        "surfaces",
         "show",
         "session_host",
         "asking",

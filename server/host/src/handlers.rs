@@ -1,13 +1,25 @@
 //! What the loop does with each message of the editor, one file a group of methods.
 
 mod actions;
+mod annotations;
 mod answers;
 mod checkpoints;
+mod diagnostics;
 mod documents;
+mod hints;
+mod lenses;
 mod lifecycle;
 mod prompt;
+mod refresh;
+mod reverting;
 mod review;
+mod review_actions;
 mod sessions;
+mod shown_hunks;
+mod virtual_documents;
+
+pub(crate) use refresh::Shown;
+pub(crate) use reverting::Reviewing;
 
 use crate::main_loop::Host;
 use protocol::lsp::{MessageType, ShowMessageParams};
