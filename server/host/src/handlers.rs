@@ -4,6 +4,7 @@ mod actions;
 mod annotations;
 mod answers;
 mod checkpoints;
+mod commits;
 mod diagnostics;
 mod documents;
 mod hints;
