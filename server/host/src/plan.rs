@@ -161,6 +161,8 @@ pub enum Done {
         exit_code: Option<i32>,
         /// Files whose text the model knows now.
         saw: Vec<(PathBuf, TextHash)>,
+        /// Whether a change was made at a place that is not written quite as the model wrote it (spec 1.3).
+        fuzzy: bool,
     },
     Cancelled,
     /// What the plan was made on has changed; nothing was done.
@@ -174,6 +176,7 @@ impl Done {
             shown: None,
             exit_code: None,
             saw: Vec::new(),
+            fuzzy: false,
         }
     }
 }
@@ -196,6 +199,7 @@ impl WorkEnd {
                 shown,
                 exit_code,
                 saw,
+                fuzzy: _,
             }) => {
                 let outcome = Outcome::Success;
                 (
