@@ -199,7 +199,7 @@ impl WorkEnd {
                 shown,
                 exit_code,
                 saw,
-                fuzzy: _,
+                fuzzy,
             }) => {
                 let outcome = Outcome::Success;
                 (
@@ -209,6 +209,7 @@ impl WorkEnd {
                         shown,
                         duration_ms,
                         exit_code,
+                        fuzzy,
                     },
                     saw,
                 )
@@ -222,6 +223,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        fuzzy: false,
                     },
                     Vec::new(),
                 )
@@ -235,6 +237,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        fuzzy: false,
                     },
                     Vec::new(),
                 )

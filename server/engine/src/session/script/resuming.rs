@@ -522,3 +522,19 @@ fn a_loaded_session_shows_what_was_said_and_done() {
         "#]],
     );
 }
+
+#[test]
+fn death_while_files_are_written_is_told_file_by_file() {
+    check(
+        r#"
+> prompt "one"
+> model call edit {}
+> model end
+> planned "Edit" write /p/old
+> decided once
+> writes old new torn
+> restart
+"#,
+        expect![[r#""#]],
+    );
+}
