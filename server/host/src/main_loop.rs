@@ -13,6 +13,7 @@ use crate::process::Children;
 use crate::reviews::Reviews;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
+use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use engine::config::Layer;
 use engine::session::Input;
@@ -52,6 +53,7 @@ pub struct Host {
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
     pub(crate) locks: Arc<Locks>,
+    pub(crate) checkpoints: Checkpoints,
     /// What sessions are to be told, in order, after the effects at hand.
     pub(crate) due: VecDeque<(SessionKey, Input)>,
     /// Told once when the parent is gone.
