@@ -277,6 +277,9 @@ mod tests {
         assert_eq!(made, [path.join("in/x"), path.join("in/x/y")]);
         folder.new_file(OsStr::new("a")).unwrap();
         assert!(path.join("in/x/y/a").exists());
-        assert_eq!(Folder::make(&path.join("in/x/y")).unwrap().1, [""; 0].map(PathBuf::from));
+        assert_eq!(
+            Folder::make(&path.join("in/x/y")).unwrap().1,
+            [""; 0].map(PathBuf::from)
+        );
     }
 }

@@ -115,9 +115,9 @@ impl Play {
             // The host writes down which files the call is about to change. Their names say how far that comes.
             "writes" => {
                 let mut files = Vec::new();
-                while !words.rest().is_empty() {
+                for name in words.rest().split_whitespace() {
                     files.push(EditedFile {
-                        path: format!("/p/{}", words.word()).into(),
+                        path: format!("/p/{name}").into(),
                         before: Some("old".to_owned()),
                         after: Some("new".to_owned()),
                     });
