@@ -25,5 +25,6 @@ mod pump;
 mod questions;
 mod requirements;
 mod resume;
+mod review;
 mod tasks;
 mod tidy;
