@@ -12,6 +12,7 @@ use crate::perform::invalid;
 use crate::plan::World;
 use crate::reviews::{Reversal, Scope, Wish};
 use crate::session_host::OpenSession;
+use crate::store::journal::Journals;
 use crate::workspace::{Workspace, path_of};
 use engine::session::Input;
 use protocol::hunks::{ResolveReviewParams, ResolveReviewResult, ReviewAction};
@@ -162,6 +163,7 @@ impl Host {
         if plan.files.is_empty() {
             let nothing = Applied::Done {
                 unsaved: Vec::new(),
+                in_place: Vec::new(),
             };
             return self.reverted(id, Ok(nothing));
         }
@@ -227,6 +229,8 @@ impl Host {
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
+            file_operations: self.client.file_operations,
+            journals: Journals::new(&self.folders.data),
             limits: Arc::new(self.limits.clone()),
             edits: config.config.edits,
             locks: self.locks.clone(),
@@ -260,7 +264,7 @@ impl Host {
                 let rounds = running.rounds + 1;
                 return self.run_revert(Running { rounds, ..running });
             }
-            Ok(Applied::Moved) => Err(
+            Ok(Applied::Moved | Applied::Cancelled) => Err(
                 "Nothing was reverted, because the text kept changing meanwhile; try again."
                     .to_owned(),
             ),
