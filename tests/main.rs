@@ -4,6 +4,7 @@ mod support;
 
 mod approvals;
 mod cancel;
+mod checkpoints;
 mod commands;
 mod config;
 mod demo;
@@ -25,5 +26,6 @@ mod questions;
 mod requirements;
 mod resume;
 mod review;
+mod surfaces;
 mod tasks;
 mod tidy;

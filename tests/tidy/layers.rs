@@ -20,7 +20,15 @@ const ENGINE: Layers = &[
 
 const HOST: Layers = &[
     // The outside world, each behind a small API.
-    &["workspace", "regular", "store", "process", "tasks"],
+    &[
+        "git",
+        "workspace",
+        "regular",
+        "folder",
+        "store",
+        "process",
+        "tasks",
+    ],
     // The world in our terms.
     &[
         "documents",
@@ -28,6 +36,7 @@ const HOST: Layers = &[
         "files",
         "plan",
         "apply",
+        "restore",
         "model",
         "endpoint",
         "reviews",
@@ -42,6 +51,7 @@ const HOST: Layers = &[
         "show",
         "session_host",
         "asking",
+        "errand",
         "handlers",
         "perform",
         "main_loop",

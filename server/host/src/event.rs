@@ -3,9 +3,12 @@
 use crate::apply::Applied;
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
+use crate::restore::{Planned, Restored};
+use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
 use protocol::acp;
 use protocol::lsp;
+use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
 use std::path::PathBuf;
@@ -25,14 +28,33 @@ pub enum Event {
     Editor(Ask),
     /// Files were changed on the disk, not through the editor.
     Written(Vec<Written>),
+    /// An errand's task has answered, by the errand's number.
+    Errand(u64, Found),
+    /// Something that the person must hear of, whatever became of the call that met with it.
+    Trouble(String),
     /// What became of a revert.
     Reverted(u64, Result<Applied, String>),
     /// The editor may have to hear how reviews have moved.
     TellReview,
+    /// What git has of files under review.
+    Committed(Vec<(PathBuf, String)>),
+    /// Reviews that have moved are to be saved.
+    SaveReview,
+    /// Something that the person is to hear once.
+    Warn(String),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
     ParentGone,
+}
+
+/// What an errand's task found or did. Each error is a sentence for the person.
+pub enum Found {
+    Listed(Result<Vec<Manifest>, String>),
+    Kept(Result<Manifest, String>),
+    /// Before the person is asked.
+    Planned(Result<Planned, String>),
+    Restored(Result<Restored, String>),
 }
 
 /// One file that was changed on the disk.
@@ -79,6 +101,15 @@ pub enum Ask {
     Save {
         uri: lsp::Uri,
         reply: oneshot::Sender<bool>,
+    },
+    /// Writes into a session's log which files a call is about to change. Not answered when the call has
+    /// ended meanwhile.
+    NoteEdit {
+        session: SessionKey,
+        call: CallId,
+        files: Vec<EditedFile>,
+        checkpoint: Option<String>,
+        reply: oneshot::Sender<()>,
     },
     /// Puts a form to the person; `None`: nobody can be asked.
     Elicit {
@@ -154,6 +185,37 @@ impl Editor {
 
     pub async fn save(&self, uri: lsp::Uri) -> Result<bool, Gone> {
         self.ask(|reply| Ask::Save { uri, reply }).await
+    }
+
+    /// Answers once it is written; [`Gone`] also when the call has ended.
+    pub async fn note_edit(
+        &self,
+        session: SessionKey,
+        call: CallId,
+        files: Vec<EditedFile>,
+        checkpoint: Option<String>,
+    ) -> Result<(), Gone> {
+        self.ask(|reply| Ask::NoteEdit {
+            session,
+            call,
+            files,
+            checkpoint,
+            reply,
+        })
+        .await
+    }
+
+    /// Says that files were changed on the disk.
+    pub async fn written(&self, files: Vec<Written>) {
+        // A loop that is gone has no reviews to keep.
+        let _ = self.inbox.send(Event::Written(files)).await;
+    }
+
+    /// Says something that the person must hear of.
+    pub async fn trouble(&self, text: String) {
+        tracing::error!(text, "trouble");
+        // A loop that is gone shows nothing any more; the log has it.
+        let _ = self.inbox.send(Event::Trouble(text)).await;
     }
 
     pub async fn elicit(

@@ -4,6 +4,9 @@ mod actions;
 mod annotations;
 mod answers;
 mod checkpoints;
+mod commands;
+mod commits;
+mod cut_off;
 mod diagnostics;
 mod documents;
 mod hints;
@@ -18,6 +21,8 @@ mod sessions;
 mod shown_hunks;
 mod virtual_documents;
 
+pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
+pub(crate) use lifecycle::read_layer;
 pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
 

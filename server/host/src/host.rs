@@ -3,6 +3,8 @@
 //! Layers, each using those above it only: the outside world behind small APIs; the world in our
 //! terms; the tools; the loop; the command line. `tests/tidy.rs` holds them apart.
 
+pub mod folder;
+pub mod git;
 pub mod process;
 pub mod regular;
 pub mod store;
@@ -16,6 +18,7 @@ pub mod event;
 pub mod files;
 pub mod model;
 pub mod plan;
+pub mod restore;
 pub mod reviews;
 
 pub mod tools;
@@ -24,6 +27,7 @@ pub mod lsp;
 
 mod asking;
 mod client;
+mod errand;
 mod handlers;
 mod main_loop;
 mod perform;

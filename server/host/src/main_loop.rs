@@ -6,6 +6,7 @@
 use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
+use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::{Reviewing, Shown};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
@@ -17,14 +18,16 @@ use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use engine::config::Layer;
+use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
 use protocol::session::{CallId, StreamId};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -53,6 +56,7 @@ pub struct Host {
     /// The session of tasks that code actions start.
     pub(crate) task_session: Option<SessionKey>,
     pub(crate) next_token: u64,
+    pub(crate) errands: BTreeMap<u64, Errand>,
     pub(crate) asking: Asking,
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
@@ -87,6 +91,7 @@ pub struct Layers {
 pub enum TaskKey {
     Model(SessionKey, StreamId),
     Call(SessionKey, CallId),
+    Errand(u64),
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
@@ -112,6 +117,8 @@ pub async fn run(
         }
     }
     host.guarded(Host::cancel_all);
+    let patience = Duration::from_millis(host.limits.exit_ms);
+    tokio::task::block_in_place(|| host.reviews.close(patience));
 }
 
 impl Host {
@@ -139,10 +146,25 @@ impl Host {
 
     /// Lets a session take something in, and does what it asks for.
     pub(crate) fn step(&mut self, session: &SessionKey, input: Input) {
+        if !self.sessions.contains_key(session) {
+            return;
+        }
+        let told = match asks_model(&input) {
+            true => {
+                self.look_for_commits();
+                self.reviews.take_news(session)
+            }
+            false => Vec::new(),
+        };
+        let told = (!told.is_empty()).then(|| self.told(session, &told));
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
-        let effects = open.session.step(input);
+        let mut effects = Vec::new();
+        if let Some(text) = told {
+            effects = open.session.step(Input::Tell(text));
+        }
+        effects.extend(open.session.step(input));
         self.perform(session, effects);
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
@@ -160,10 +182,21 @@ impl Host {
                 Incoming::Shutdown => self.shutdown(reply),
                 Incoming::Agent(request) => match request {
                     ClientRequest::NewSession(params) => {
-                        reply.send::<methods::NewSession>(self.new_session(params))
+                        let opened = self.new_session(params);
+                        let session = opened.as_ref().ok().map(|it| it.session_id.0.clone());
+                        reply.send::<methods::NewSession>(opened);
+                        session
+                            .into_iter()
+                            .for_each(|it| self.announce_commands(&it));
                     }
                     ClientRequest::LoadSession(params) => {
-                        reply.send::<methods::LoadSession>(self.load_session(params))
+                        let session = params.session_id.0.clone();
+                        let loaded = self.load_session(params);
+                        let is_open = loaded.is_ok();
+                        reply.send::<methods::LoadSession>(loaded);
+                        if is_open {
+                            self.announce_commands(&session);
+                        }
                     }
                     ClientRequest::ListSessions(params) => {
                         reply.send::<methods::ListSessions>(self.list_sessions(params))
@@ -183,14 +216,12 @@ impl Host {
                     ClientRequest::ReviewBase(params) => {
                         reply.send::<methods::ReviewBase>(self.review_base(params))
                     }
-                    ClientRequest::ListCheckpoints(params) => {
-                        reply.send::<methods::ListCheckpoints>(self.list_checkpoints(params))
-                    }
+                    ClientRequest::ListCheckpoints(params) => self.list_checkpoints(&params, reply),
                     ClientRequest::CreateCheckpoint(params) => {
-                        reply.send::<methods::CreateCheckpoint>(self.create_checkpoint(params))
+                        self.create_checkpoint(params, reply)
                     }
                     ClientRequest::RestoreCheckpoint(params) => {
-                        reply.send::<methods::RestoreCheckpoint>(self.restore_checkpoint(params))
+                        self.restore_checkpoint(params, reply)
                     }
                 },
                 Incoming::Lsp(request) => match request {
@@ -243,9 +274,18 @@ impl Host {
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
+            Event::Errand(number, found) => self.found(number, found),
+            Event::Trouble(text) => self.show_error(&text),
             Event::Written(files) => self.written(&files),
             Event::Reverted(id, end) => self.reverted(id, end),
             Event::TellReview => self.tell_review(),
+            Event::Committed(texts) => {
+                for (path, text) in texts {
+                    self.reviews.committed(&path, &text);
+                }
+            }
+            Event::SaveReview => self.save_review(),
+            Event::Warn(text) => self.warn_once(text),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -272,7 +312,40 @@ impl Host {
                 reply,
             }),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
+            Ask::NoteEdit {
+                session,
+                call,
+                files,
+                checkpoint,
+                reply,
+            } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
         }
+    }
+}
+
+/// Whether the model may be asked because of this. What it is to know of the person's verdicts is said before.
+fn asks_model(input: &Input) -> bool {
+    match input {
+        Input::Prompt { .. }
+        | Input::CancelPrompt(_)
+        | Input::SetMode(_)
+        | Input::Planned(..)
+        | Input::Decided(..)
+        | Input::Finished(..)
+        | Input::Model(_, ModelEvent::Ended(_)) => true,
+        Input::Cancel
+        | Input::Command { .. }
+        | Input::Tell(_)
+        | Input::Output(..)
+        | Input::Model(
+            _,
+            ModelEvent::Text(_)
+            | ModelEvent::Thought(_)
+            | ModelEvent::Call(_)
+            | ModelEvent::Usage(_)
+            | ModelEvent::Raw(_)
+            | ModelEvent::Failed(_),
+        ) => false,
     }
 }

@@ -9,18 +9,20 @@ use crate::plan::{Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
 use crate::store::checkpoints::Action;
+use crate::store::journal::Journals;
 use crate::tools;
 use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
 use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
-use protocol::record::Record;
+use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 impl Host {
     /// Does what a session asks for, in order.
@@ -44,9 +46,36 @@ impl Host {
                 Effect::StopCall(call) => {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call));
                     self.forget_plan(session, call);
+                    self.forget_run(session, call);
                 }
                 Effect::Answer { prompts, end } => self.answer_prompts(session, prompts, &end),
             }
+        }
+    }
+
+    /// Writes down which files a call is about to change, and answers; not for a call that has ended: it is
+    /// not to change anything any more.
+    pub(crate) fn note_edit(
+        &mut self,
+        session: &SessionKey,
+        call: CallId,
+        files: Vec<EditedFile>,
+        checkpoint: Option<String>,
+        reply: oneshot::Sender<()>,
+    ) {
+        let is_open = self
+            .sessions
+            .get(session)
+            .is_some_and(|it| it.session.open_calls().any(|it| it == call));
+        if is_open {
+            let edit = Record::Edit {
+                call,
+                files,
+                checkpoint,
+            };
+            self.append(session, edit);
+            // Its task may have given up this moment.
+            let _ = reply.send(());
         }
     }
 
@@ -163,7 +192,7 @@ impl Host {
     }
 
     /// The world as a session's tools see it now.
-    fn world(&self, open: &OpenSession, call: CallId) -> World {
+    pub(crate) fn world(&self, open: &OpenSession, call: CallId) -> World {
         let author = Author {
             session: open.key.to_string(),
             // A call is planned and run in a turn.
@@ -180,10 +209,12 @@ impl Host {
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
+            file_operations: self.client.file_operations,
             limits: Arc::new(open.config.limits.clone()),
             edits: open.config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
+            journals: Journals::new(&self.folders.data),
             checkpoints: Arc::new(self.checkpoints.with_limits(&open.config.limits)),
             checkpoint_first: open.config.safety.checkpoint_on_mutation,
             action: None,
@@ -242,6 +273,12 @@ impl Host {
         }
     }
 
+    fn forget_run(&mut self, session: &SessionKey, call: CallId) {
+        if let Some(open) = self.sessions.get_mut(session) {
+            open.running.remove(&call);
+        }
+    }
+
     fn run_call(&mut self, session: &SessionKey, call: CallId) {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
@@ -249,6 +286,7 @@ impl Host {
         let Some(plan) = open.plans.remove(&call) else {
             return;
         };
+        open.running.insert(call);
         let Some(open) = self.sessions.get(session) else {
             return;
         };
@@ -294,7 +332,12 @@ impl Host {
         {
             Arc::make_mut(&mut open.seen).extend(saw);
         }
-        self.step(session, Input::Finished(call, finished));
+        self.forget_run(session, call);
+        let input = Input::Finished(call, finished);
+        // The model is asked next, perhaps; what the person wants reverted comes first.
+        if let Some(input) = self.revert_before(session, input) {
+            self.step(session, input);
+        }
     }
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {

@@ -1,6 +1,7 @@
 //! What Undine keeps on disk: sessions, their logs and their list; checkpoints.
 
 pub mod checkpoints;
+pub mod journal;
 mod list;
 mod log;
 
@@ -63,7 +64,8 @@ impl Folders {
     }
 }
 
-fn hash(path: &Path) -> String {
+/// Sixteen hexadecimal digits that stand for a path.
+pub fn hash(path: &Path) -> String {
     use sha2::{Digest, Sha256};
     let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
     hash.iter().take(8).map(|it| format!("{it:02x}")).collect()

@@ -26,7 +26,7 @@ pub enum Input {
         text: String,
         answer: String,
     },
-    /// Something happened that the model is to be told with the next prompt.
+    /// Something happened that the model is to be told when it is asked next.
     Tell(String),
     Model(StreamId, ModelEvent),
     /// A call's plan, or what was wrong with its arguments (read by the model).
@@ -121,6 +121,8 @@ pub struct CallChange {
     /// Only for calls that ran (spec 0.1).
     pub duration_ms: Option<u64>,
     pub exit_code: Option<i32>,
+    /// A change was made at a place that is not written quite as the model wrote it.
+    pub fuzzy: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

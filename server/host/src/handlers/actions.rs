@@ -1,5 +1,6 @@
 //! Code actions and commands: how an editor without our plugin starts tasks and answers questions.
 
+use super::checkpoints::Wanted;
 use super::review_actions::{self, SOURCE};
 use super::virtual_documents;
 use crate::event::SessionKey;
@@ -164,11 +165,11 @@ impl Host {
             // These are answered when they are done.
             review_actions::KEEP => self.review_command(ReviewAction::Keep, argument, reply),
             review_actions::REVERT => self.review_command(ReviewAction::Revert, argument, reply),
-            other => reply.send_value(self.run_command(other, argument).map(|()| Value::Null)),
+            other => reply.send_value(self.execute(other, argument).map(|()| Value::Null)),
         }
     }
 
-    fn run_command(&mut self, command: &str, argument: Value) -> Result<(), Error> {
+    fn execute(&mut self, command: &str, argument: Value) -> Result<(), Error> {
         let bad = |error| bad_argument(command, error);
         if let Some(task) = Task::from_command(command) {
             let target: Target = serde_json::from_value(argument).map_err(bad)?;
@@ -195,6 +196,13 @@ impl Host {
             "undine.permission.answer" => {
                 let answer: PermissionAnswer = serde_json::from_value(argument).map_err(bad)?;
                 self.answer_permission(&answer)
+            }
+            "undine.checkpoint.restore" => {
+                let wanted: Wanted = match argument {
+                    Value::Null => Wanted::default(),
+                    some => serde_json::from_value(some).map_err(bad)?,
+                };
+                self.restore_by_command(wanted)
             }
             other => Err(invalid(format!("There is no command {other}."))),
         }
@@ -247,7 +255,10 @@ impl Host {
     }
 
     /// The session in which tasks of a project run; the folder that holds the file is the project.
-    fn session_for_tasks(&mut self, path: &std::path::Path) -> Result<SessionKey, Error> {
+    pub(super) fn session_for_tasks(
+        &mut self,
+        path: &std::path::Path,
+    ) -> Result<SessionKey, Error> {
         let root = self
             .roots
             .iter()

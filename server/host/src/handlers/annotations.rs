@@ -130,11 +130,14 @@ mod tests {
 
     #[test]
     fn edits_without_versions_stay_as_they_are() {
-        check(json!({"changes": {"file:///a": []}}), expect![[r#"
+        check(
+            json!({"changes": {"file:///a": []}}),
+            expect![[r#"
             {
               "changes": {
                 "file:///a": []
               }
-            }"#]]);
+            }"#]],
+        );
     }
 }

@@ -23,6 +23,7 @@ impl Host {
         let limit = self.document_limit();
         let path = self.documents.opened(params.text_document, repaired, limit);
         if let Some(path) = path {
+            self.recall(&path);
             self.follow_document(&path);
             // The editor's own name and version of it count from now on.
             self.surfaces_changed([path.as_path()]);
@@ -49,6 +50,7 @@ impl Host {
             // What the person typed beside the agent's changes is accepted too.
             self.base_changed(&path);
         }
+        self.look_for_commits();
         if !self.documents.is_tainted(uri) {
             return;
         }
@@ -80,7 +82,7 @@ impl Host {
     }
 
     /// Brings a file's review to its document's text.
-    fn follow_document(&mut self, path: &Path) {
+    pub(super) fn follow_document(&mut self, path: &Path) {
         if let Some(document) = self.documents.get(path) {
             self.reviews.document(path, document);
         }

@@ -49,6 +49,7 @@ impl Host {
             review_actions::REVERT,
             virtual_documents::DIFF,
             "undine.permission.answer",
+            "undine.checkpoint.restore",
         ]);
         let mut answer = json!({
             "capabilities": {
@@ -88,6 +89,11 @@ impl Host {
         }
         let resolved = self.resolve(self.roots.first().cloned().as_deref());
         self.report(&resolved);
+        for root in self.roots.clone() {
+            if let Ok(root) = root.canonicalize() {
+                self.report_cut_off(&root);
+            }
+        }
     }
 
     /// Reads the user's `config.toml`; answers what is wrong with it.
@@ -107,6 +113,7 @@ impl Host {
     pub(crate) fn cancel_all(&mut self) {
         let sessions: Vec<_> = self.sessions.keys().cloned().collect();
         for session in sessions {
+            self.cancel_errands(&session);
             self.step(&session, engine::session::Input::Cancel);
         }
     }
@@ -236,7 +243,7 @@ fn roots(params: &lsp::InitializeParams) -> Vec<PathBuf> {
 }
 
 /// A configuration file as a layer. A malformed one is skipped, and named (spec 20.2).
-fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
+pub(crate) fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
     let trusted = origin == Origin::UserFile;
     let text = match read_settings(path) {
         Ok(text) => text,

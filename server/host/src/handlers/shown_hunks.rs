@@ -141,7 +141,8 @@ mod tests {
             0..1 +1 -0 new
             0..0 +0 -1 removed: x
             1..2 +1 -1 was: b
-        "#]].assert_eq(&text);
+        "#]]
+        .assert_eq(&text);
     }
 
     #[test]

@@ -132,6 +132,7 @@ mod tests {
              6
              7
              8
-        "#]].assert_eq(&hunks(ledger.live(), &second));
+        "#]]
+        .assert_eq(&hunks(ledger.live(), &second));
     }
 }

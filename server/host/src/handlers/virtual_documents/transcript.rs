@@ -141,6 +141,7 @@ mod tests {
 
             thanks
 
-        "#]].assert_eq(&markdown(&updates));
+        "#]]
+        .assert_eq(&markdown(&updates));
     }
 }
