@@ -210,7 +210,7 @@ impl Host {
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
             file_operations: self.client.file_operations,
-            limits: Arc::new(open.config.limits.clone()),
+            limits: Arc::new(self.client.limits(&open.config.limits)),
             edits: open.config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),

@@ -92,6 +92,11 @@ class Wire:
         found = lambda all: [it for _, it in all if it.get("method") == method][n - 1 : n]
         return self.wait(found, f"{method} number {n}")[0].get("params", {})
 
+    def comes(self, method: str, n: int, within: float) -> bool:
+        """Whether there is a message number `n` with this method at the end of so many seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: sum(it.get("method") == method for _, it in self._messages) >= n, within)
+
     def reply(self, method: str, n: int = 1) -> dict:
         """Waits for the reply to the request number `n` with this method; the message whole, with its result or its error."""
 

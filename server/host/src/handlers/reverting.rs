@@ -231,7 +231,7 @@ impl Host {
             versioned_edits: self.client.document_changes,
             file_operations: self.client.file_operations,
             journals: Journals::new(&self.folders.data),
-            limits: Arc::new(self.limits.clone()),
+            limits: Arc::new(self.client.limits(&self.limits)),
             edits: config.config.edits,
             locks: self.locks.clone(),
             children: self.children.clone(),

@@ -129,6 +129,15 @@ impl Out {
         );
     }
 
+    /// Sends a request whose method has no params: those are left out, since JSON-RPC knows no null there.
+    pub fn request_bare(&self, id: i64, method: &str) {
+        self.send(
+            method,
+            None,
+            &serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method}),
+        );
+    }
+
     /// Answers a request of the editor. Handlers need not: what they return is sent by the pump.
     pub fn reply(&self, id: &Id, result: Result<&impl Serialize, &Error>) {
         self.reply_holding(id, result, None);
