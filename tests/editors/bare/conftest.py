@@ -70,6 +70,6 @@ def environment(home: Path, model: ScriptedModel) -> dict[str, str]:
         '[default_model]\nprovider = "scripted"\nname = "scripted-1"\n\n'
         f'[providers.scripted]\nkind = "openai-compatible"\nbase_url = {json.dumps(model.url)}\n\n'
         # How long an editor may take to tell of an edit that it says it has made.
-        "[limits]\nedit_settle_ms = 2000\n"
+        "[limits]\nedit_settle_ms = 6000\n"
     )
     return {"UNDINE_CONFIG_DIR": str(config), "UNDINE_DATA_DIR": str(data), "UNDINE_NO_KEYRING": "1"}

@@ -89,6 +89,8 @@ class Neovim(Person):
         init = home / "init.lua"
         command = ", ".join(f"[[{it}]]" for it in wire.command)
         init.write_text(
+            # Else it asks several Pythons whether they serve it, when a Python file is opened.
+            "vim.g.loaded_python3_provider = 0\n"
             "vim.o.swapfile = false\n"
             f"vim.lsp.config('undine', {{ cmd = {{ {command} }}, filetypes = {{ 'python' }}, root_markers = {{ '.git' }} }})\n"
             "vim.lsp.enable('undine')\n"

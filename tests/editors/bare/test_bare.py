@@ -250,7 +250,7 @@ def test_an_edit_that_is_told_late_is_not_made_twice(scene: Scene):
     scene.person.answers("Edit shop.py", "Allow once", and_moves=False)
     scene.wire.reply("workspace/applyEdit", 2)
     # Nothing tells that nothing comes; what is too much comes when the time for an edit is over.
-    assert not scene.wire.comes("workspace/applyEdit", 3, within=3)
+    assert not scene.wire.comes("workspace/applyEdit", 3, within=8)
     scene.person.goes_to(1)
     scene.person.sees("It greets.")
     assert scene.person.saves("shop.py") == GREETS.replace("'Bye'", "'Bye ' + name")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Callable, Iterator
 
 # The longest wait for an event; only a failing test waits this long.
-PATIENCE = 10
+PATIENCE = 30
 DOOR = Path(__file__).with_name("door.py")
 
 
