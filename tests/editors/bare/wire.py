@@ -191,12 +191,17 @@ class Wire:
 
 
 def frames(source: BinaryIO) -> Iterator[dict]:
+    """The messages of one side, until it ends or is gone."""
     while True:
         length = None
-        while (line := source.readline()) not in (b"\r\n", b""):
-            name, _, value = line.partition(b":")
-            if name.lower() == b"content-length":
-                length = int(value)
-        if length is None:
+        try:
+            while (line := source.readline()) not in (b"\r\n", b""):
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+            body = source.read(length or 0)
+        except ConnectionResetError:
             return
-        yield json.loads(source.read(length))
+        if not body:
+            return
+        yield json.loads(body)
