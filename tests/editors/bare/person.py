@@ -80,7 +80,8 @@ class Neovim(Person):
     Quirks:
     - Most messages end in "Press ENTER", and the next key only leaves that; a colon begins a command there too, so all is done by commands.
     - What a diagnostic says is shown on demand only (`CTRL-W d`); by itself there is a letter at the line.
-    - An edit with a stale version is dropped, and answered with applied:true all the same.
+    - An edit with a stale version is dropped, and answered with applied:true all the same. It says so in a message; where that is
+      longer than a line, the answer waits until the person has pressed Enter.
     - The first version of a document is 0, and an edit for version 0 is not checked: so the server says 1, see `Client::named`.
     """
 
