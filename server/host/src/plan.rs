@@ -4,6 +4,7 @@ use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
 use crate::workspace::{FilePath, Workspace};
+use engine::provider::Image;
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
@@ -163,6 +164,8 @@ pub enum Done {
         saw: Vec<(PathBuf, TextHash)>,
         /// Whether a change was made at a place that is not written quite as the model wrote it (spec 1.3).
         fuzzy: bool,
+        /// For the model and the person.
+        images: Vec<Image>,
     },
     Cancelled,
     /// What the plan was made on has changed; nothing was done.
@@ -177,6 +180,7 @@ impl Done {
             exit_code: None,
             saw: Vec::new(),
             fuzzy: false,
+            images: Vec::new(),
         }
     }
 }
@@ -200,6 +204,7 @@ impl WorkEnd {
                 exit_code,
                 saw,
                 fuzzy: _,
+                images,
             }) => {
                 let outcome = Outcome::Success;
                 (
@@ -209,6 +214,7 @@ impl WorkEnd {
                         shown,
                         duration_ms,
                         exit_code,
+                        images,
                     },
                     saw,
                 )
@@ -222,6 +228,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        images: Vec::new(),
                     },
                     Vec::new(),
                 )
@@ -235,6 +242,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        images: Vec::new(),
                     },
                     Vec::new(),
                 )

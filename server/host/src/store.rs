@@ -2,9 +2,11 @@
 
 mod list;
 mod log;
+mod pictures;
 
 pub use list::{Listed, list, new_id, path, title_of};
 pub use log::{Log, LogError, read};
+pub use pictures::Pictures;
 
 use std::fs;
 use std::io;

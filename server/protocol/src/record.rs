@@ -5,7 +5,7 @@
 
 use crate::approval::{OptionId, Rule};
 use crate::session::{CallId, Mode, TurnId};
-use crate::tool::Outcome;
+use crate::tool::{Outcome, Picture};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -86,6 +86,9 @@ pub enum Record {
         /// Only for commands that ran.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
+        /// What the model was shown beside the text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pictures: Vec<Picture>,
     },
     /// The mode was changed.
     Mode { mode: Mode },

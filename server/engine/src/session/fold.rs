@@ -3,12 +3,13 @@
 use super::call::{CANCELLED, CUT_OFF};
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::{Session, Settings};
-use crate::context::{Answer, Asked, Entry};
+use crate::context::{self, Answer, Asked, Entry, Held, Sight};
 use crate::provider::ToolCall;
 use protocol::record::{EndReason, Record};
 use protocol::session::{CallId, Mode, TurnId};
-use protocol::tool::Outcome;
+use protocol::tool::{Outcome, Picture};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What the model is told of a call that the server's death cut off. The log does not say whether it
 /// had begun.
@@ -54,25 +55,28 @@ impl Session {
                 } => {
                     session.next.call = session.next.call.max(call.0 + 1);
                     open.insert(*call);
-                    session.answer(*answer).calls.push(Asked {
-                        id: *call,
-                        call: ToolCall {
-                            id: id.clone(),
-                            name: tool.clone(),
-                            arguments: arguments.clone(),
-                        },
-                        result: None,
-                    });
+                    let made = ToolCall {
+                        id: id.clone(),
+                        name: tool.clone(),
+                        arguments: arguments.clone(),
+                    };
+                    let asked = Asked::new(*call, made);
+                    session.answer(*answer).calls.push(asked);
                 }
                 Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
                 Record::Result {
                     call,
                     outcome,
                     text,
+                    pictures,
                     ..
                 } => {
                     if open.remove(call) {
-                        session.remember_result(*call, text.clone(), *outcome);
+                        let held = pictures.iter().map(|it| Held {
+                            picture: it.clone(),
+                            sight: Sight::Past,
+                        });
+                        session.remember_result(*call, text.clone(), held.collect(), *outcome);
                     }
                 }
                 Record::Ended { .. } => turn = None,
@@ -85,7 +89,8 @@ impl Session {
             effects.push(Effect::Append(Record::Model { model }));
         }
         for call in open {
-            session.remember_result(call, INTERRUPTED.to_owned(), Outcome::Cancelled);
+            let text = INTERRUPTED.to_owned();
+            session.remember_result(call, text, Vec::new(), Outcome::Cancelled);
             effects.push(Effect::Append(Record::Result {
                 call,
                 outcome: Outcome::Cancelled,
@@ -94,6 +99,7 @@ impl Session {
                 title: None,
                 duration_ms: None,
                 exit_code: None,
+                pictures: Vec::new(),
             }));
         }
         if let Some(turn) = turn {
@@ -103,6 +109,17 @@ impl Session {
             effects.push(Effect::Append(Record::Ended { turn, reason }));
         }
         (session, effects)
+    }
+
+    /// Gives a resumed session the bytes of the pictures that it goes on to send, in base64; `load` finds them, or
+    /// does not.
+    pub fn load_pictures(&mut self, load: impl Fn(&Picture) -> Option<Arc<str>>) {
+        let newest = context::newest_pictures(&mut self.history).take(context::MAX_PICTURES);
+        for (_, held) in newest {
+            if let Some(data) = load(&held.picture) {
+                held.sight = Sight::Seen(data);
+            }
+        }
     }
 
     /// The history's entry for an answer, made if it is new. Records of an answer stand together.
@@ -153,6 +170,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                 title,
                 duration_ms,
                 exit_code,
+                pictures,
             } => {
                 let shown = if text == CANCELLED || text == CUT_OFF {
                     Vec::new()
@@ -167,6 +185,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                         content: shown,
                         duration_ms: *duration_ms,
                         exit_code: *exit_code,
+                        images: pictures.len(),
                         ..CallChange::default()
                     },
                 ));

@@ -337,6 +337,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                     shown: None,
                     duration_ms: 1,
                     exit_code: None,
+                    images: Vec::new(),
                 },
             ),
             None => Input::Output(any_call, "o".into()),

@@ -172,6 +172,7 @@ async fn run_changes(
         exit_code: None,
         saw,
         fuzzy: wording.fuzzy,
+        images: Vec::new(),
     })
 }
 

@@ -7,9 +7,11 @@ use super::Tool;
 use crate::documents::Content;
 use crate::files;
 use crate::plan::{Done, Plan, Run, TextHash, View, World, text_hash};
+use crate::store::Pictures;
 use crate::workspace::FilePath;
+use engine::provider::Image;
 use engine::text::file::shown;
-use head::Head;
+use head::{Head, MAX_PICTURE};
 use protocol::acp::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,13 +22,10 @@ use std::path::PathBuf;
 /// The most files of one call.
 const MAX_PATHS: usize = 32;
 
-/// The most bytes of a picture: 5 MiB once it is base64 (spec 18.1).
-const MAX_PICTURE: u64 = 3_932_160;
-
 pub struct ReadFile;
 
 /// Read a file, or several. Open files are read as the person sees them, unsaved changes included. A
-/// folder is listed, two levels deep.
+/// folder is listed, two levels deep. A picture (PNG, JPEG, GIF, WebP) is shown to you.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// Path of the file, relative to the project.
@@ -100,6 +99,7 @@ async fn read_all(
     let is_one = files.len() == 1;
     let n_files = files.len();
     let (mut text, mut saw, mut n_lines) = (String::new(), Vec::new(), 0);
+    let mut images: Vec<Image> = Vec::new();
     for (path, file) in files {
         if !run.world.workspace.still(&file) {
             return Ok(Done::Moved);
@@ -110,6 +110,7 @@ async fn read_all(
         let read = read(&file, range, is_numbered, run).await?;
         saw.extend(read.saw);
         n_lines = read.n_lines;
+        images.extend(read.image);
         if is_one {
             text = read.text;
         } else {
@@ -118,7 +119,10 @@ async fn read_all(
         }
     }
     let shown = match is_one {
-        true => format!("{n_lines} lines"),
+        true => match images.first() {
+            Some(image) => image.picture.to_string(),
+            None => format!("{n_lines} lines"),
+        },
         false => format!("{n_files} files"),
     };
     Ok(Done::Success {
@@ -132,6 +136,7 @@ async fn read_all(
         exit_code: None,
         saw,
         fuzzy: false,
+        images,
     })
 }
 
@@ -141,6 +146,7 @@ struct Read {
     n_lines: usize,
     /// The file, if the whole of it was read.
     saw: Option<(PathBuf, TextHash)>,
+    image: Option<Image>,
 }
 
 impl Read {
@@ -149,6 +155,7 @@ impl Read {
             n_lines: text.lines().count(),
             text,
             saw: None,
+            image: None,
         }
     }
 }
@@ -171,16 +178,21 @@ async fn read(
     let most = range.map_or(limits.read_bytes, |_| limits.edit_bytes);
     let (text, total) = match beginning(file, most, run).await? {
         Head::Text { text, total } => (text, total),
-        Head::Picture { kind: _, total } if total > MAX_PICTURE => {
+        Head::LargePicture { total } => {
             return Err(format!(
                 "{} is a picture of {total} bytes; the most that can be looked at is {MAX_PICTURE} bytes.",
                 file.shown
             ));
         }
-        Head::Picture { kind, total } => {
-            return Ok(Read::note(format!(
-                "[{kind}, {total} bytes]\nThis is a picture, and pictures cannot be shown to you yet."
-            )));
+        Head::Picture { kind, bytes } => {
+            let name = file.shown.clone();
+            let image = files::compute(bytes.len(), || Pictures::image(name, kind, &bytes));
+            return Ok(Read {
+                text: image.picture.to_string(),
+                n_lines: 1,
+                saw: None,
+                image: Some(image),
+            });
         }
         Head::Pdf { total } => {
             return Ok(Read::note(format!(
@@ -211,7 +223,12 @@ async fn read(
     } else {
         capped(text.into_owned(), limits.read_bytes, total)
     };
-    Ok(Read { text, n_lines, saw })
+    Ok(Read {
+        text,
+        n_lines,
+        saw,
+        image: None,
+    })
 }
 
 /// The beginning of a file, at most so many bytes of it.
@@ -219,7 +236,10 @@ async fn beginning(file: &FilePath, most: u64, run: &Run) -> Result<Head, String
     let documents = run.world.editor.documents().await;
     let documents = documents.map_err(|_| "The editor is gone; nothing was read.".to_owned())?;
     let shown = &file.shown;
-    if let Some(document) = documents.get(&file.real) {
+    if let Some(document) = documents.get(&file.real)
+        // A picture that was opened by mistake is a picture still.
+        && !(may_be_no_text(&document.content) && is_no_text(file).await)
+    {
         if let Content::Text(rope) = &document.content
             && document.differs_from.is_none()
         {
@@ -237,6 +257,22 @@ async fn beginning(file: &FilePath, most: u64, run: &Run) -> Result<Head, String
         Ok(Err(error)) => Err(format!("{shown} cannot be read ({error}).")),
         Err(_) => Err(format!("Reading {shown} was broken off; try again.")),
     }
+}
+
+/// Whether a document begins as what is no text does: with one of four words, or with bytes that no editor shows
+/// as ASCII.
+fn may_be_no_text(content: &Content) -> bool {
+    let Content::Text(rope) = content else {
+        return false;
+    };
+    let start: String = rope.chars().take(4).collect();
+    ["GIF8", "RIFF", "%PDF"].contains(&start.as_str()) || !start.is_ascii()
+}
+
+async fn is_no_text(file: &FilePath) -> bool {
+    let path = file.real.clone();
+    let looked = tokio::task::spawn_blocking(move || head::is_no_text(&path));
+    looked.await.unwrap_or(false)
 }
 
 /// The first bytes of a text, with a footer that says so if there are more. `total` are the file's bytes if
