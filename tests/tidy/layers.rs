@@ -27,6 +27,7 @@ const HOST: Layers = &[
         "event",
         "files",
         "plan",
+        "pdf",
         "apply",
         "model",
         "endpoint",

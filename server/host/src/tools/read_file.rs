@@ -6,6 +6,7 @@ mod listing;
 use super::Tool;
 use crate::documents::Content;
 use crate::files;
+use crate::pdf;
 use crate::plan::{Done, Plan, Run, TextHash, View, World, text_hash};
 use crate::store::Pictures;
 use crate::workspace::FilePath;
@@ -25,7 +26,8 @@ const MAX_PATHS: usize = 32;
 pub struct ReadFile;
 
 /// Read a file, or several. Open files are read as the person sees them, unsaved changes included. A
-/// folder is listed, two levels deep. A picture (PNG, JPEG, GIF, WebP) is shown to you.
+/// folder is listed, two levels deep. A picture (PNG, JPEG, GIF, WebP) is shown to you;
+/// of a PDF you get the text.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// Path of the file, relative to the project.
@@ -176,6 +178,8 @@ async fn read(
     }
     // Lines far behind are found only by reading what is before them.
     let most = range.map_or(limits.read_bytes, |_| limits.edit_bytes);
+    // What is taken out of a file is not what may be written to it.
+    let mut is_whole = true;
     let (text, total) = match beginning(file, most, run).await? {
         Head::Text { text, total } => (text, total),
         Head::LargePicture { total } => {
@@ -194,14 +198,32 @@ async fn read(
                 image: Some(image),
             });
         }
+        Head::Pdf { total } if total > pdf::MAX_BYTES => {
+            return Err(format!(
+                "{} is a PDF of {total} bytes; the most that is read is {} bytes.",
+                file.shown,
+                pdf::MAX_BYTES
+            ));
+        }
         Head::Pdf { total } => {
-            return Ok(Read::note(format!(
-                "[application/pdf, {total} bytes]\nThe text of a PDF is not extracted here; use a command such as \
-                 pdftotext, if there is one."
-            )));
+            let text = pdf::text(&file.real, limits.edit_bytes).await;
+            let text = text.map_err(|it| {
+                let shown = &file.shown;
+                format!(
+                    "{shown} is a PDF of {total} bytes, and its text cannot be taken out: {it}."
+                )
+            })?;
+            if text.trim().is_empty() {
+                return Ok(Read::note(format!(
+                    "[application/pdf, {total} bytes]\nThere is no text in it; its pages are pictures, perhaps scanned."
+                )));
+            }
+            is_whole = false;
+            (text, None)
         }
     };
-    let saw = (total.is_none() && range.is_none()).then(|| (file.real.clone(), text_hash(&text)));
+    let is_whole = is_whole && total.is_none() && range.is_none();
+    let saw = is_whole.then(|| (file.real.clone(), text_hash(&text)));
     let text = shown(&text);
     let n_lines = text.lines().count();
     let text = match range {
