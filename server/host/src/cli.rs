@@ -10,6 +10,7 @@ use crate::process::Children;
 use crate::process::launcher::Launcher;
 use crate::reviews::Reviews;
 use crate::store::Folders;
+use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -212,11 +213,13 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
     let limits = engine::config::resolve(std::slice::from_ref(&flags))
         .config
         .limits;
+    let folders = Folders::from_environment();
     let host = Host {
         out: out.clone(),
         inbox,
         runtime: runtime.clone(),
-        folders: Folders::from_environment(),
+        checkpoints: Checkpoints::new(&folders.data),
+        folders,
         client: Client::default(),
         layers: Layers {
             flags: Some(flags),

@@ -13,6 +13,7 @@ use crate::process::Children;
 use crate::reviews::Reviews;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
+use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use engine::config::Layer;
 use engine::session::Input;
@@ -52,6 +53,7 @@ pub struct Host {
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
     pub(crate) locks: Arc<Locks>,
+    pub(crate) checkpoints: Checkpoints,
     /// What sessions are to be told, in order, after the effects at hand.
     pub(crate) due: VecDeque<(SessionKey, Input)>,
     /// Told once when the parent is gone.
@@ -229,6 +231,7 @@ impl Host {
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
             Event::Written(files) => self.written(files),
+            Event::Trouble(text) => self.show_error(&text),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -255,6 +258,13 @@ impl Host {
                 reply,
             }),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
+            Ask::NoteEdit {
+                session,
+                call,
+                files,
+                checkpoint,
+                reply,
+            } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
         }
     }

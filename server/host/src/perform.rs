@@ -10,6 +10,8 @@ use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
 use crate::store::Pictures;
+use crate::store::checkpoints::Action;
+use crate::store::journal::Journals;
 use crate::tools;
 use engine::provider::{
     Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason,
@@ -18,12 +20,13 @@ use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
 use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
-use protocol::record::Record;
+use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 impl Host {
     /// Does what a session asks for, in order.
@@ -50,6 +53,32 @@ impl Host {
                 }
                 Effect::Answer { prompts, end } => self.answer_prompts(session, prompts, &end),
             }
+        }
+    }
+
+    /// Writes down which files a call is about to change, and answers; not for a call that has ended: it is
+    /// not to change anything any more.
+    pub(crate) fn note_edit(
+        &mut self,
+        session: &SessionKey,
+        call: CallId,
+        files: Vec<EditedFile>,
+        checkpoint: Option<String>,
+        reply: oneshot::Sender<()>,
+    ) {
+        let is_open = self
+            .sessions
+            .get(session)
+            .is_some_and(|it| it.session.open_calls().any(|it| it == call));
+        if is_open {
+            let edit = Record::Edit {
+                call,
+                files,
+                checkpoint,
+            };
+            self.append(session, edit);
+            // Its task may have given up this moment.
+            let _ = reply.send(());
         }
     }
 
@@ -188,10 +217,15 @@ impl Host {
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
+            file_operations: self.client.file_operations,
             limits: Arc::new(open.config.limits.clone()),
             edits: open.config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
+            journals: Journals::new(&self.folders.data),
+            checkpoints: Arc::new(self.checkpoints.with_limits(&open.config.limits)),
+            checkpoint_first: open.config.safety.checkpoint_on_mutation,
+            action: None,
             key_variables: endpoint::key_variables(&open.config).into(),
         }
     }
@@ -202,6 +236,10 @@ impl Host {
         };
         let world = self.world(open, call);
         let (inbox, key) = (self.inbox.clone(), session.clone());
+        let action = Arc::new(Action {
+            tool: tool.clone(),
+            arguments: arguments.clone(),
+        });
         self.tasks.spawn(TaskKey::Call(session.clone(), call), |token| async move {
             // In a task of its own: a tool that panics must answer too.
             let planning = tokio::spawn(tools::plan(tool, arguments, world));
@@ -211,6 +249,7 @@ impl Host {
                 () = token.cancelled() => return abort.abort(),
                 plan = planning => plan.unwrap_or_else(|_| Err("The tool failed while it read its arguments; nothing was done.".to_owned())),
             };
+            let plan = plan.map(|it| it.of_action(action));
             // A loop that is gone needs no plan.
             let _ = inbox.send(Event::Planned(key, call, plan)).await;
         });
@@ -252,7 +291,10 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let world = self.world(open, call);
+        let world = World {
+            action: plan.action(),
+            ..self.world(open, call)
+        };
         let inbox = self.inbox.clone();
         let key = session.clone();
         let pictures = Pictures::beside(open.log.path());

@@ -3,6 +3,8 @@
 use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
+use crate::store::checkpoints::{Action, Checkpoints};
+use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
 use engine::provider::Image;
 use engine::session::{Planned, Preview};
@@ -42,12 +44,27 @@ pub struct World {
     pub encoding: Encoding,
     /// The editor applies `documentChanges` with versions.
     pub versioned_edits: bool,
+    pub file_operations: FileOperations,
     pub limits: Arc<Limits>,
     pub edits: Edits,
     pub locks: Arc<Locks>,
     pub children: Arc<Children>,
+    pub journals: Journals,
+    pub checkpoints: Arc<Checkpoints>,
+    /// Whether a change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`). Not
+    /// where whoever applies it has made one.
+    pub checkpoint_first: bool,
+    /// What the model asked for: a checkpoint records it.
+    pub action: Option<Arc<Action>>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
+}
+
+/// What an editor does to whole files in a workspace edit, beside changing texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileOperations {
+    pub delete: bool,
+    pub rename: bool,
 }
 
 /// What the model was given to read in this turn, so that it is not sent twice (spec 1.1). Whatever takes
@@ -95,6 +112,19 @@ impl Given {
 pub struct Locks(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>);
 
 impl Locks {
+    /// Waits for the turn of several files. In one order for all, so that no two wait for each other.
+    pub async fn files<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a std::path::Path>,
+    ) -> Vec<tokio::sync::OwnedMutexGuard<()>> {
+        let sorted: std::collections::BTreeSet<_> = paths.collect();
+        let mut turns = Vec::with_capacity(sorted.len());
+        for path in sorted {
+            turns.push(self.file(path).await);
+        }
+        turns
+    }
+
     /// Waits for the file's turn. The guard ends it.
     pub async fn file(&self, path: &std::path::Path) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
@@ -120,6 +150,7 @@ pub struct Plan {
     accesses: Vec<Access>,
     preview: Vec<Preview>,
     shown: String,
+    action: Option<Arc<Action>>,
     work: Work,
 }
 
@@ -203,7 +234,7 @@ impl WorkEnd {
                 shown,
                 exit_code,
                 saw,
-                fuzzy: _,
+                fuzzy,
                 images,
             }) => {
                 let outcome = Outcome::Success;
@@ -215,6 +246,7 @@ impl WorkEnd {
                         duration_ms,
                         exit_code,
                         images,
+                        fuzzy,
                     },
                     saw,
                 )
@@ -229,6 +261,7 @@ impl WorkEnd {
                         duration_ms,
                         exit_code: None,
                         images: Vec::new(),
+                        fuzzy: false,
                     },
                     Vec::new(),
                 )
@@ -243,6 +276,7 @@ impl WorkEnd {
                         duration_ms,
                         exit_code: None,
                         images: Vec::new(),
+                        fuzzy: false,
                     },
                     Vec::new(),
                 )
@@ -278,6 +312,16 @@ impl Plan {
     pub fn of_kind(mut self, kind: ToolKind) -> Plan {
         self.kind = kind;
         self
+    }
+
+    /// What the model asked for, as it wrote it.
+    pub fn of_action(mut self, action: Arc<Action>) -> Plan {
+        self.action = Some(action);
+        self
+    }
+
+    pub fn action(&self) -> Option<Arc<Action>> {
+        self.action.clone()
     }
 
     /// Starts the work.
@@ -339,6 +383,7 @@ impl PlanBuilder {
             accesses: self.accesses,
             preview: self.preview,
             shown,
+            action: None,
             work: Box::new(move |run| Box::pin(work(run))),
         }
     }

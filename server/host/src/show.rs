@@ -69,6 +69,7 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
         duration_ms,
         exit_code,
         images,
+        fuzzy,
     } = change;
     let mut fields = acp::ToolCallUpdateFields::new();
     fields.title = title;
@@ -102,6 +103,9 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
     }
     if images > 0 {
         extra.insert("images".to_owned(), json!(images));
+    }
+    if fuzzy {
+        extra.insert("fuzzy".to_owned(), json!(true));
     }
     if status == Some(CallStatus::Done(Outcome::Cancelled)) {
         extra.insert("cancelled".to_owned(), json!(true));

@@ -1,5 +1,7 @@
-//! Sessions on disk: where they lie, their logs, and their list.
+//! What Undine keeps on disk: sessions, their logs and their list; checkpoints.
 
+pub mod checkpoints;
+pub mod journal;
 mod list;
 mod log;
 mod pictures;

@@ -72,6 +72,8 @@ pub enum Finished {
         exit_code: Option<i32>,
         /// For the model and the person.
         images: Vec<Image>,
+        /// A change was made at a place that is not written quite as the model wrote it (spec 1.3).
+        fuzzy: bool,
     },
     /// What the plan was made on has changed since; nothing was done.
     Moved,
@@ -373,6 +375,7 @@ impl Session {
                 duration_ms,
                 exit_code,
                 images,
+                fuzzy,
             } => {
                 let shown = shown.unwrap_or_else(|| text.clone());
                 // The person is shown no more of them than the model is.
@@ -385,6 +388,7 @@ impl Session {
                     duration_ms: Some(duration_ms),
                     exit_code,
                     images: images.len(),
+                    fuzzy,
                     ..CallChange::default()
                 };
                 self.close(id, outcome, text, images, change, out);
@@ -488,6 +492,7 @@ impl Session {
             duration_ms: change.duration_ms,
             exit_code: change.exit_code,
             pictures: images.iter().map(|it| it.picture.clone()).collect(),
+            fuzzy: change.fuzzy,
         }));
         out.push(Effect::Show(Update::CallChanged(id, change)));
         let held = images.into_iter().map(|it| Held {

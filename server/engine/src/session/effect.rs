@@ -116,6 +116,8 @@ pub struct CallChange {
     pub exit_code: Option<i32>,
     /// How many pictures the result has. Not all of them need be in `content`.
     pub images: usize,
+    /// A change was made at a place that is not written quite as the model wrote it.
+    pub fuzzy: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

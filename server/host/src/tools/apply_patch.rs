@@ -251,6 +251,7 @@ async fn one(section: &Section, world: &World) -> Result<(FileChange, String), S
         old: Some(live.text),
         new,
         to: to.clone(),
+        exact: None,
     };
     Ok((change, note))
 }

@@ -86,8 +86,7 @@ pub(super) fn plan_changes(title: String, files: Vec<FileChange>, wording: Wordi
         let at = it.to.as_ref().unwrap_or(&it.file);
         plan = plan.preview(preview(at, it.old.as_deref(), new));
     }
-    let label = format!("Undine: {title}");
-    plan.then(move |run| run_changes(label, files, wording, run))
+    plan.then(move |run| run_changes(title, files, wording, run))
 }
 
 fn shown_hash(change: &FileChange) -> String {
@@ -145,14 +144,11 @@ async fn run_changes(
 ) -> Result<Done, String> {
     let by = Whose::Agent(run.world.author.clone());
     let changes = Changes { label, files, by };
-    let applied = tokio::select! {
-        biased;
-        applied = apply::apply(&run.world, &changes) => applied?,
-        () = run.token.cancelled() => return Ok(Done::Cancelled),
-    };
-    let unsaved = match applied {
+    let applied = apply::apply_until(&run.world, &changes, &run.token).await?;
+    let (unsaved, in_place) = match applied {
+        Applied::Cancelled => return Ok(Done::Cancelled),
         Applied::Moved => return Ok(Done::Moved),
-        Applied::Done { unsaved } => unsaved,
+        Applied::Done { unsaved, in_place } => (unsaved, in_place),
     };
     let (counts, diffs) = diffs(&changes.files);
     let is_unsaved = |index: usize| unsaved.contains(&index);
@@ -165,6 +161,12 @@ async fn run_changes(
         Told::List => list(all.map(|(at, (change, counts))| (change, counts, is_unsaved(at)))),
     };
     text.push_str(&wording.note);
+    for index in in_place {
+        let name = &changes.files[index].file.shown;
+        text.push_str(&format!(
+            "\n{name} was written in place and not replaced, because it has several names or belongs to someone else."
+        ));
+    }
     let saw = changes.files.iter().filter_map(known).collect();
     Ok(Done::Success {
         text,

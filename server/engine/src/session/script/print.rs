@@ -95,6 +95,7 @@ fn append(record: &Record) -> String {
             duration_ms,
             exit_code: _,
             pictures,
+            fuzzy,
         } => {
             let took = duration_ms
                 .map(|it| format!(" {it} ms"))
@@ -103,11 +104,23 @@ fn append(record: &Record) -> String {
                 .iter()
                 .map(|it| format!(" {} {it}", it.name))
                 .collect();
+            let fuzzy = if *fuzzy { " fuzzy" } else { "" };
             format!(
-                "result {} {} {text:?}{pictures}{took}",
+                "result {} {} {text:?}{pictures}{took}{fuzzy}",
                 call.0,
                 word(*outcome)
             )
+        }
+        Record::Edit {
+            call,
+            files,
+            checkpoint: _,
+        } => {
+            let files: Vec<String> = files
+                .iter()
+                .map(|it| format!("{} {:?} {:?}", it.path.display(), it.before, it.after))
+                .collect();
+            format!("edit {} {}", call.0, files.join(", "))
         }
         Record::Mode { mode } => format!("mode {}", mode.id()),
         Record::Model { model } => format!("model {model}"),
@@ -165,6 +178,9 @@ fn changed(change: &CallChange) -> String {
     }
     if let Some(it) = change.exit_code {
         line += &format!(" exit code {it}");
+    }
+    if change.fuzzy {
+        line += " fuzzy";
     }
     line
 }
