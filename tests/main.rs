@@ -16,8 +16,10 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod patch_tool;
 mod patches;
 mod paths;
+mod pictures;
 #[cfg(target_os = "linux")]
 mod process;
 mod prompts;
