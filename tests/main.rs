@@ -4,6 +4,7 @@ mod support;
 
 mod approvals;
 mod cancel;
+mod change_sets;
 mod commands;
 mod config;
 mod demo;
