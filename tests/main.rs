@@ -5,6 +5,7 @@ mod support;
 mod approvals;
 mod cancel;
 mod checkpoints;
+mod change_sets;
 mod commands;
 mod config;
 mod demo;
