@@ -4,6 +4,7 @@ mod actions;
 mod answers;
 mod checkpoints;
 mod commands;
+mod cut_off;
 mod documents;
 mod lifecycle;
 mod prompt;
