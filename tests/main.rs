@@ -4,8 +4,8 @@ mod support;
 
 mod approvals;
 mod cancel;
-mod checkpoints;
 mod change_sets;
+mod checkpoints;
 mod commands;
 mod config;
 mod demo;

@@ -152,7 +152,6 @@ fn world(flags: Layer, editor: Editor) -> anyhow::Result<World> {
         locks: Arc::default(),
         children: Arc::new(Children::new(launcher)),
         checkpoints: Arc::new(checkpoints),
-        journals: Journals::new(&folders.data),
         checkpoint_first: false,
         action: None,
         key_variables: Arc::new([]),
