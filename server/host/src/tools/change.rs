@@ -174,6 +174,7 @@ async fn run_changes(
         exit_code: None,
         saw,
         fuzzy: wording.fuzzy,
+        images: Vec::new(),
     })
 }
 
