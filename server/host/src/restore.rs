@@ -51,14 +51,8 @@ pub struct Skipped {
 
 /// Restores a checkpoint. The error is a sentence for the person; then nothing was changed.
 pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
-    let world = World {
-        // The one that undoes it is made here, since its id is told.
-        checkpoint_first: false,
-        action: None,
-        ..world.clone()
-    };
     for _ in 0..world.limits.edit_rounds.max(1) {
-        let planned = plan(&world, id).await?;
+        let planned = plan(world, id).await?;
         let Planned {
             manifest: Manifest { id, title, .. },
             changes,
@@ -70,7 +64,8 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
             author: None,
             action: None,
         };
-        let undo = make(&world, cause, before).await?;
+        // Made here and not by `apply`, since its id is told.
+        let undo = make(world, cause, before).await?;
         let changes = Changes {
             label: format!("Undine: restore {title}"),
             files: changes,
@@ -79,7 +74,7 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
         let unsaved = if changes.files.is_empty() {
             Vec::new()
         } else {
-            match apply::apply(&world, &changes).await? {
+            match apply::apply(world, &changes).await? {
                 Applied::Done { unsaved, .. } => unsaved,
                 // Nothing cancels it; as ever, nothing is done then.
                 Applied::Moved | Applied::Cancelled => continue,
