@@ -5,6 +5,7 @@ mod support;
 mod approvals;
 mod cancel;
 mod change_sets;
+mod checkpoints;
 mod commands;
 mod config;
 mod demo;

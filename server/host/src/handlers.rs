@@ -3,12 +3,16 @@
 mod actions;
 mod answers;
 mod checkpoints;
+mod commands;
 mod cut_off;
 mod documents;
 mod lifecycle;
 mod prompt;
 mod review;
 mod sessions;
+
+pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
+pub(crate) use lifecycle::read_layer;
 
 use crate::main_loop::Host;
 use protocol::lsp::{MessageType, ShowMessageParams};

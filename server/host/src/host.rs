@@ -17,6 +17,7 @@ pub mod event;
 pub mod files;
 pub mod model;
 pub mod plan;
+pub mod restore;
 pub mod reviews;
 
 pub mod tools;
@@ -25,6 +26,7 @@ pub mod lsp;
 
 mod asking;
 mod client;
+mod errand;
 mod handlers;
 mod main_loop;
 mod perform;

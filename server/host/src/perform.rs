@@ -190,7 +190,7 @@ impl Host {
     }
 
     /// The world as a session's tools see it now.
-    fn world(&self, open: &OpenSession, call: CallId) -> World {
+    pub(crate) fn world(&self, open: &OpenSession, call: CallId) -> World {
         let author = Author {
             session: open.key.to_string(),
             // A call is planned and run in a turn.

@@ -50,8 +50,7 @@ pub struct World {
     pub children: Arc<Children>,
     pub journals: Journals,
     pub checkpoints: Arc<Checkpoints>,
-    /// Whether a change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`). Not
-    /// where whoever applies it has made one.
+    /// Whether an agent's change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`).
     pub checkpoint_first: bool,
     /// What the model asked for: a checkpoint records it.
     pub action: Option<Arc<Action>>,

@@ -99,6 +99,10 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         fuzzy: bool,
     },
+    /// The person gave a command that Undine answers by itself, such as `/checkpoints`. The model sees neither.
+    Command { text: String, answer: String },
+    /// What the model is told with the next prompt: something that happened without it.
+    Told { text: String },
     /// The mode was changed.
     Mode { mode: Mode },
     /// Another model answers from here on.
@@ -125,6 +129,8 @@ impl Record {
             | Self::Call { .. }
             | Self::Edit { .. }
             | Self::Result { .. }
+            | Self::Command { .. }
+            | Self::Told { .. }
             | Self::Mode { .. }
             | Self::Model { .. }
             | Self::Ended { .. } => self,

@@ -41,6 +41,7 @@ impl Session {
                 Record::User { turn: id, text } => {
                     turn = Some(*id);
                     session.next.turn = session.next.turn.max(id.0 + 1);
+                    session.tell();
                     session.history.push(Entry::User(text.clone()));
                 }
                 Record::Assistant {
@@ -69,6 +70,8 @@ impl Session {
                         result: None,
                     });
                 }
+                Record::Told { text } => session.untold.push(text.clone()),
+                Record::Command { .. } => {}
                 Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
                 Record::Edit { call, files, .. } => {
                     if let Some(edit) = open.get_mut(call) {
@@ -101,6 +104,8 @@ impl Session {
             | Record::Call { .. }
             | Record::Decision { .. }
             | Record::Edit { .. }
+            | Record::Command { .. }
+            | Record::Told { .. }
             | Record::Result { .. }
             | Record::Mode { .. }
             | Record::Model { .. }
@@ -154,6 +159,10 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
     for record in records {
         match record {
             Record::User { text, .. } => updates.push(Update::User(text.clone())),
+            Record::Command { text, answer } => {
+                updates.push(Update::User(text.clone()));
+                updates.push(Update::Text(answer.clone()));
+            }
             Record::Assistant { text, thought, .. } => {
                 if !thought.is_empty() {
                     updates.push(Update::Thought(thought.clone()));
@@ -201,6 +210,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                 ));
             }
             Record::Started { .. }
+            | Record::Told { .. }
             | Record::Decision { .. }
             | Record::Edit { .. }
             | Record::Mode { .. }

@@ -113,6 +113,8 @@ fn append(record: &Record) -> String {
                 .collect();
             format!("edit {} {}", call.0, files.join(", "))
         }
+        Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
+        Record::Told { text } => format!("told {text:?}"),
         Record::Mode { mode } => format!("mode {}", mode.id()),
         Record::Model { model } => format!("model {model}"),
         Record::Ended { turn, reason } => {

@@ -118,7 +118,8 @@ fn parse(folder: &Path, id: &str) -> io::Result<(Manifest, Sealed)> {
     let sealed: Sealed = serde_json::from_slice(&bytes)?;
     let manifest: Manifest = serde_json::from_str(sealed.manifest.get())?;
     if manifest.v > VERSION {
-        return Err(io::Error::other("a newer Undine wrote it"));
+        let kind = io::ErrorKind::Unsupported;
+        return Err(io::Error::new(kind, "a newer Undine wrote it"));
     }
     if manifest.id != id {
         return Err(io::Error::other("its manifest has another id"));

@@ -68,6 +68,7 @@ pub(super) fn sweep(
         stays
     });
     let sizes = sizes(&blobs(store))?;
+    remove_unfinished(&manifests(store))?;
     let mut total: u64 = sizes.values().sum();
     for id in &kept {
         total += size(&manifest::path(&manifests(store), id));
@@ -79,11 +80,16 @@ pub(super) fn sweep(
     let mut named: HashMap<String, u32> = HashMap::new();
     let mut names = Vec::new();
     for id in kept {
-        let Some(of_it) = blobs_of(store, &id) else {
-            // Nobody can restore it.
-            total -= size(&manifest::path(&manifests(store), &id));
-            remove(&manifest::path(&manifests(store), &id));
-            continue;
+        let of_it = match blobs_of(store, &id) {
+            Ok(of_it) => of_it,
+            Err(error) if is_damage(&error) => {
+                // Nobody can restore it.
+                total -= size(&manifest::path(&manifests(store), &id));
+                remove(&manifest::path(&manifests(store), &id));
+                continue;
+            }
+            // A newer Undine's; what it needs is not known.
+            Err(error) => return Err(error),
         };
         for blob in &of_it {
             *named.entry(blob.clone()).or_default() += 1;
@@ -120,33 +126,46 @@ pub(super) fn sweep(
     Ok(total)
 }
 
-/// The blobs that a checkpoint names; `None` if it cannot be read. Its seal is no matter here.
-fn blobs_of(store: &Path, id: &str) -> Option<HashSet<String>> {
-    let manifest: Manifest = manifest::unsealed(&manifests(store), id).ok()?;
-    Some(
-        manifest
-            .files
-            .into_iter()
-            .filter_map(|it| it.blob)
-            .collect(),
+/// The blobs that a checkpoint names. Its seal is no matter here.
+fn blobs_of(store: &Path, id: &str) -> io::Result<HashSet<String>> {
+    let manifest: Manifest = manifest::unsealed(&manifests(store), id)?;
+    let blobs = manifest.files.into_iter().filter_map(|it| it.blob);
+    Ok(blobs.collect())
+}
+
+fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
     )
 }
 
-/// The blobs of a store with their sizes. What a server that died was writing is removed.
+/// The blobs of a store with their sizes.
 fn sizes(folder: &Path) -> io::Result<HashMap<String, u64>> {
+    remove_unfinished(folder)?;
     let mut sizes = HashMap::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
-        };
-        if name.starts_with(TEMPORARY) {
-            remove(&entry.path());
-        } else if let Ok(meta) = entry.metadata() {
+        if let (Ok(name), Ok(meta)) = (entry.file_name().into_string(), entry.metadata()) {
             sizes.insert(name, meta.len());
         }
     }
     Ok(sizes)
+}
+
+/// What a server that died was writing.
+fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(TEMPORARY.as_bytes())
+        {
+            remove(&entry.path());
+        }
+    }
+    Ok(())
 }
 
 fn size(path: &Path) -> u64 {
