@@ -14,10 +14,10 @@ use std::fs;
 use std::path::Path;
 
 /// Project edits without a question.
-const AUTO: &str = "[safety]\nmode = \"auto\"\n";
+pub const AUTO: &str = "[safety]\nmode = \"auto\"\n";
 
-const OLD: &str = "one\ntwo\nthree\n";
-const NEW: &str = "one\nTWO\nthree\n";
+pub const OLD: &str = "one\ntwo\nthree\n";
+pub const NEW: &str = "one\nTWO\nthree\n";
 
 /// Five files and one that is made: what `PATCH` is about.
 const FILES: [(&str, &str); 5] = [
@@ -32,7 +32,7 @@ const CHANGE: &str = " one\n-two\n+TWO\n three\n";
 
 /// An open file is changed; of the closed ones two are changed, one is made, one deleted and one moved with a
 /// change.
-fn patch() -> Value {
+pub fn patch() -> Value {
     json!({"patch": format!(
         "*** Begin Patch\n\
          *** Update File: open.txt\n@@\n{CHANGE}\
@@ -46,7 +46,7 @@ fn patch() -> Value {
 }
 
 /// A stage in mode `auto` where `open.txt` is open.
-fn stage() -> Stage {
+pub fn stage() -> Stage {
     let stage = Stage::with(Setup::agent(), "", AUTO);
     for (path, text) in FILES {
         stage.workspace.write(path, text);
@@ -56,7 +56,7 @@ fn stage() -> Stage {
 }
 
 /// Every file of the project but Undine's own, with its text.
-fn tree(workspace: &Workspace) -> BTreeMap<String, String> {
+pub fn tree(workspace: &Workspace) -> BTreeMap<String, String> {
     fn walk(root: &Path, at: &Path, out: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(at).unwrap() {
             let path = entry.unwrap().path();
@@ -85,11 +85,11 @@ fn files(files: &[(&str, &str)]) -> BTreeMap<String, String> {
     owned.collect()
 }
 
-fn before() -> BTreeMap<String, String> {
+pub fn before() -> BTreeMap<String, String> {
     files(&FILES)
 }
 
-fn after() -> BTreeMap<String, String> {
+pub fn after() -> BTreeMap<String, String> {
     files(&[
         ("open.txt", NEW),
         ("sub/closed.txt", NEW),
@@ -100,6 +100,11 @@ fn after() -> BTreeMap<String, String> {
 }
 
 /// The journals of changes that have no end.
-fn journals(workspace: &Workspace) -> usize {
-    fs::read_dir(workspace.outside("data/journal")).map_or(0, Iterator::count)
+pub fn journals(workspace: &Workspace) -> usize {
+    let entries = fs::read_dir(workspace.outside("data/journal"));
+    let paths = entries.into_iter().flatten().map(|it| it.unwrap().path());
+    // What had not got its name yet was no journal.
+    paths
+        .filter(|it| it.extension().is_some_and(|it| it == "json"))
+        .count()
 }

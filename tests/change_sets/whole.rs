@@ -104,7 +104,7 @@ fn a_file_with_two_names_is_written_in_place_and_the_model_is_told() {
 fn watched(stage: &Stage, paths: &[&str], tool: &str, call: Value) -> Vec<(usize, usize)> {
     let (old, new) = (large("old"), large("new"));
     let is_over = AtomicBool::new(false);
-    let seen = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let watchers: Vec<_> = paths
             .iter()
             .map(|path| {
@@ -132,8 +132,7 @@ fn watched(stage: &Stage, paths: &[&str], tool: &str, call: Value) -> Vec<(usize
             .into_iter()
             .map(|it| it.join().unwrap().unwrap())
             .collect()
-    });
-    seen
+    })
 }
 
 fn large(word: &str) -> String {

@@ -119,7 +119,8 @@ fn a_file_with_two_names_keeps_both() {
     let path = |it: &str| stage.workspace.path(it);
     fs::hard_link(path("a.txt"), path("b.txt")).unwrap();
     let (_, prompt) = edit_two(&stage);
-    stage.result(&prompt);
+    let result = stage.result(&prompt);
+    assert!(result.contains("a.txt was written in place"), "{result}");
     for name in ["a.txt", "b.txt"] {
         assert_eq!(stage.workspace.read(name), "one\n2\nthree\n");
     }
