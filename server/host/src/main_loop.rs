@@ -139,8 +139,23 @@ impl Host {
         }
     }
 
-    /// Lets a session take something in, and does what it asks for.
+    /// Lets a session take something in, and does what it asks for. What may have the model asked waits for
+    /// reverts that are on their way; a cancel waits for nothing.
     pub(crate) fn step(&mut self, session: &SessionKey, input: Input) {
+        if matches!(input, Input::Cancel | Input::CancelPrompt(_)) {
+            for kept in self.take_kept(session) {
+                self.step_now(session, kept);
+            }
+        } else if asks_model(&input) {
+            let Some(input) = self.after_reverts(session, input) else {
+                return;
+            };
+            return self.step_now(session, input);
+        }
+        self.step_now(session, input);
+    }
+
+    fn step_now(&mut self, session: &SessionKey, input: Input) {
         if !self.sessions.contains_key(session) {
             return;
         }

@@ -350,11 +350,8 @@ impl Host {
             Arc::make_mut(&mut open.seen).extend(saw);
         }
         self.forget_run(session, call);
-        let input = Input::Finished(call, finished);
-        // The model is asked next, perhaps; what the person wants reverted comes first.
-        if let Some(input) = self.revert_before(session, input) {
-            self.step(session, input);
-        }
+        self.revert_before(session);
+        self.step(session, Input::Finished(call, finished));
     }
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {
