@@ -2,6 +2,7 @@
 
 mod closed;
 mod lasting;
+mod proposing;
 mod resolving;
 mod telling;
 

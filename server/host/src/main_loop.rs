@@ -178,10 +178,11 @@ impl Host {
         self.perform(session, effects);
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
-            && !open.plans.is_empty()
+            && !(open.plans.is_empty() && open.accepted.is_empty())
         {
             let open_calls: HashSet<CallId> = open.session.open_calls().collect();
             open.plans.retain(|call, _| open_calls.contains(call));
+            open.accepted.retain(|call, _| open_calls.contains(call));
         }
     }
 

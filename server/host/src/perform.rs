@@ -304,6 +304,7 @@ impl Host {
             return;
         };
         open.running.insert(call);
+        let accepted = open.accepted.get(&call).cloned();
         let Some(open) = self.sessions.get(session) else {
             return;
         };
@@ -327,6 +328,7 @@ impl Host {
                     world,
                     token,
                     output,
+                    accepted,
                 })));
                 let done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(
