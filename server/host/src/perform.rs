@@ -314,6 +314,7 @@ impl Host {
             return;
         };
         open.running.insert(call);
+        let accepted = open.accepted.get(&call).cloned();
         let Some(open) = self.sessions.get(session) else {
             return;
         };
@@ -338,6 +339,7 @@ impl Host {
                     world,
                     token,
                     output,
+                    accepted,
                 })));
                 let done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(
@@ -367,11 +369,8 @@ impl Host {
             Arc::make_mut(&mut open.seen).extend(saw);
         }
         self.forget_run(session, call);
-        let input = Input::Finished(call, finished);
-        // The model is asked next, perhaps; what the person wants reverted comes first.
-        if let Some(input) = self.revert_before(session, input) {
-            self.step(session, input);
-        }
+        self.revert_before(session);
+        self.step(session, Input::Finished(call, finished));
     }
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {

@@ -12,6 +12,7 @@ use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
 use protocol::config::{Edits, Limits};
+use protocol::hunks::ProposedHunk;
 use protocol::review::Author;
 use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
@@ -150,7 +151,17 @@ pub struct Plan {
     preview: Vec<Preview>,
     shown: String,
     action: Option<Arc<Action>>,
+    hunks: Vec<ProposedHunk>,
     work: Work,
+}
+
+/// The part of a plan's hunks that the person wants.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accepted {
+    /// Their ids.
+    pub hunks: Vec<String>,
+    /// Why not the others, in the person's words.
+    pub note: Option<String>,
 }
 
 type Work = Box<dyn FnOnce(Run) -> BoxFuture<'static, Result<Done, String>> + Send>;
@@ -161,6 +172,8 @@ pub struct Run {
     pub world: World,
     pub token: CancellationToken,
     pub output: Output,
+    /// Missing where all of it is wanted.
+    pub accepted: Option<Accepted>,
 }
 
 /// Where running work says what the person may see of it.
@@ -293,6 +306,7 @@ impl Plan {
             accesses: Vec::new(),
             preview: Vec::new(),
             shown: None,
+            hunks: Vec::new(),
         }
     }
 
@@ -323,6 +337,11 @@ impl Plan {
         self.action.clone()
     }
 
+    /// What it would change, place by place, for a person who wants only a part of it.
+    pub fn hunks(&self) -> &[ProposedHunk] {
+        &self.hunks
+    }
+
     /// Starts the work.
     pub fn run(self, run: Run) -> BoxFuture<'static, Result<Done, String>> {
         (self.work)(run)
@@ -334,6 +353,7 @@ pub struct PlanBuilder {
     accesses: Vec<Access>,
     preview: Vec<Preview>,
     shown: Option<String>,
+    hunks: Vec<ProposedHunk>,
 }
 
 impl PlanBuilder {
@@ -363,6 +383,11 @@ impl PlanBuilder {
         self
     }
 
+    pub fn hunks(mut self, hunks: Vec<ProposedHunk>) -> Self {
+        self.hunks = hunks;
+        self
+    }
+
     /// The hash that an approval is bound to, where the accesses alone do not say everything.
     pub fn shown(mut self, hash: String) -> Self {
         self.shown = Some(hash);
@@ -383,6 +408,7 @@ impl PlanBuilder {
             preview: self.preview,
             shown,
             action: None,
+            hunks: self.hunks,
             work: Box::new(move |run| Box::pin(work(run))),
         }
     }

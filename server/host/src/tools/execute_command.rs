@@ -78,6 +78,7 @@ async fn execute(
         world,
         token,
         output,
+        accepted: _,
     } = run;
     if !world.workspace.still(&folder) {
         return Ok(Done::Moved);
