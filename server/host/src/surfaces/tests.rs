@@ -149,3 +149,16 @@ fn what_serves_instead_is_another_row_or_said_in_words() {
         annotated edits | workspace.workspaceEdit.changeAnnotationSupport | the edit's label
     "#]].assert_eq(&text);
 }
+
+#[test]
+fn the_protocols_document_has_a_row_for_each_surface() {
+    let document = include_str!("../../../../protocol.md");
+    for it in Surface::ALL {
+        let start = format!("| {} | ", it.name());
+        let row = document.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("no row begins with {start:?}"));
+        let (needs, instead) = (it.needs(), it.instead());
+        let expected = format!("{start}{needs} | {instead} |");
+        assert_eq!(row.replace('`', ""), expected);
+    }
+}
