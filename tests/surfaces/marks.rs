@@ -19,6 +19,7 @@ const REFRESHES: [&str; 2] = ["workspace/codeLens/refresh", "workspace/inlayHint
 fn refreshed(stage: &Stage) {
     for method in REFRESHES {
         let request = stage.editor.expect_raw(method);
+        assert_eq!(request.get("params"), None);
         stage.editor.raw_reply(&request["id"], Value::Null);
     }
 }

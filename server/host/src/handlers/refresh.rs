@@ -108,7 +108,7 @@ impl Host {
     fn refresh(&mut self, is_served: bool, method: &str) {
         if is_served {
             let id = self.asking.open(Pending::Ignored);
-            self.out.request(id, method, &json!(null));
+            self.out.request_bare(id, method);
         }
     }
 

@@ -76,7 +76,11 @@ fn editors() -> Vec<(&'static str, Client)> {
         (
             "Neovim 0.11",
             common(json!({
-                "workspace": {"inlayHint": {"refreshSupport": true}},
+                // It takes versioned edits, but does not look at every version, and does not say so.
+                "workspace": {
+                    "workspaceEdit": {"documentChanges": false},
+                    "inlayHint": {"refreshSupport": true},
+                },
                 "textDocument": {
                     "codeLens": {"dynamicRegistration": false},
                     "diagnostic": {"dynamicRegistration": false},
@@ -112,7 +116,7 @@ fn each_editor_gets_what_it_declares() {
     expect![[r#"
         nothing but LSP 3.0: code actions
         a bare client: code actions, reverts as edits, published diagnostics
-        Neovim 0.11: code actions, reverts as edits, edits made on choosing, published diagnostics, code lenses, inlay hints, a turn's diff as a file
+        Neovim 0.11: code actions, published diagnostics, code lenses, inlay hints, a turn's diff as a file
         Helix 25.07: code actions, reverts as edits, edits made on choosing, published diagnostics, inlay hints, a turn's diff as a file
         Emacs 30 with eglot: code actions, reverts as edits, edits made on choosing, published diagnostics, inlay hints, a turn's diff as a file
         VS Code with no plugin of ours: code actions, reverts as edits, edits made on choosing, pulled diagnostics, code lenses, inlay hints, virtual documents, annotated edits
