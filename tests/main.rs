@@ -29,5 +29,6 @@ mod questions;
 mod requirements;
 mod resume;
 mod review;
+mod surfaces;
 mod tasks;
 mod tidy;

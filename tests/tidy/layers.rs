@@ -48,6 +48,7 @@ const HOST: Layers = &[
     &[
         "lsp",
         "client",
+        "surfaces",
         "show",
         "session_host",
         "asking",

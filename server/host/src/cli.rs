@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
-use crate::handlers::Reviewing;
+use crate::handlers::{Reviewing, Shown};
 use crate::lsp::{self, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
@@ -254,6 +254,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         roots: Vec::new(),
         documents: Documents::default(),
         reviews,
+        shown: Shown::default(),
         reviewing: Reviewing::default(),
         text_waiters: Vec::new(),
         sessions: HashMap::new(),

@@ -34,6 +34,7 @@ mod main_loop;
 mod perform;
 mod session_host;
 mod show;
+mod surfaces;
 
 mod demo;
 

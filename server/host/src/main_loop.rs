@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::documents::Documents;
 use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
-use crate::handlers::Reviewing;
+use crate::handlers::{Reviewing, Shown};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -48,6 +48,8 @@ pub struct Host {
     pub(crate) documents: Documents,
     pub(crate) reviews: Reviews,
     pub(crate) reviewing: Reviewing,
+    /// What the editor shows of them by our word.
+    pub(crate) shown: Shown,
     /// Tasks that wait for a text.
     pub(crate) text_waiters: Vec<TextWaiter>,
     pub(crate) sessions: HashMap<SessionKey, OpenSession>,
@@ -241,10 +243,16 @@ impl Host {
                 Incoming::Lsp(request) => match request {
                     LspRequest::CodeAction(params) => reply.send_value(self.code_actions(params)),
                     LspRequest::CodeActionResolve(action) => {
-                        reply.send_value(Self::resolved(action))
+                        reply.send_value(self.resolved(action))
                     }
-                    LspRequest::ExecuteCommand(params) => {
-                        reply.send_value(self.execute_command(params))
+                    LspRequest::ExecuteCommand(params) => self.execute_command(params, reply),
+                    LspRequest::CodeLens(params) => reply.send_value(self.code_lenses(params)),
+                    LspRequest::InlayHint(params) => reply.send_value(self.inlay_hints(params)),
+                    LspRequest::Diagnostic(params) => {
+                        reply.send_value(self.document_diagnostics(params))
+                    }
+                    LspRequest::TextDocumentContent(params) => {
+                        self.text_document_content(params, reply)
                     }
                 },
             },

@@ -87,6 +87,7 @@ impl Host {
 
     /// Writes ahead. A disk that is full does not end the turn; the person is told once.
     fn append(&mut self, session: &SessionKey, record: Record) {
+        self.transcript_changed(session);
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };

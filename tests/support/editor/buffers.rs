@@ -185,7 +185,7 @@ impl State {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 
-    fn apply(&mut self, params: &lsp::ApplyWorkspaceEditParams) -> Result<(), Option<String>> {
+    pub fn apply(&mut self, params: &lsp::ApplyWorkspaceEditParams) -> Result<(), Option<String>> {
         let plan = self.plan(params).map_err(Some)?;
         plan.into_iter().for_each(|it| self.step(it));
         Ok(())

@@ -17,6 +17,8 @@ pub struct Setup {
     pub file_operations: Vec<&'static str>,
     pub progress: bool,
     pub show_message: bool,
+    /// Capabilities that it declares besides.
+    pub declares: Value,
     /// `initialize.processId`; the test itself if missing.
     pub process_id: Option<u32>,
     pub options: Value,
@@ -35,6 +37,7 @@ impl Setup {
             file_operations: vec!["create", "rename", "delete"],
             progress: true,
             show_message: true,
+            declares: Value::Null,
             process_id: None,
             options: Value::Null,
             environment: Vec::new(),
@@ -89,6 +92,21 @@ impl Setup {
                 "methods": methods,
             }});
         }
+        if !self.declares.is_null() {
+            merge(&mut capabilities, &self.declares);
+        }
         capabilities
+    }
+}
+
+/// Puts the second into the first; where both say something, the second counts.
+fn merge(into: &mut Value, from: &Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (key, value) in from {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from.clone(),
     }
 }

@@ -36,6 +36,7 @@ impl Host {
             self.out.request(id, method, &params);
         } else {
             self.asking.questions.insert(key.clone(), question);
+            self.questions_changed(&self.files_of_question(&key));
             self.asking.enqueue_message(key);
             self.show_next_question();
         }
@@ -43,10 +44,13 @@ impl Host {
 
     /// The question is moot: the editor takes it away.
     pub(crate) fn stop_asking(&mut self, session: &SessionKey, call: CallId) {
-        if let Some(id) = self.asking.close_question(&(session.clone(), call)) {
+        let key = (session.clone(), call);
+        let files = self.files_of_question(&key);
+        if let Some(id) = self.asking.close_question(&key) {
             self.out.notify("$/cancelRequest", &json!({"id": id}));
             self.show_next_question();
         }
+        self.questions_changed(&files);
     }
 
     /// Shows the next question by `window/showMessageRequest`, one at a time.
@@ -202,9 +206,11 @@ impl Host {
 
     /// Passes a decision on; the question is closed.
     pub(crate) fn decide(&mut self, key: CallKey, decision: Decision) {
+        let files = self.files_of_question(&key);
         if let Some(id) = self.asking.close_question(&key) {
             self.out.notify("$/cancelRequest", &json!({"id": id}));
         }
+        self.questions_changed(&files);
         let (session, call) = key;
         self.step(&session, Input::Decided(call, decision));
         self.show_next_question();
