@@ -16,12 +16,23 @@ local function diffs_of(ask)
     :totable()
 end
 
+--- The places of the change that may be chosen by themselves.
+---@param ask undine.Ask
+---@return table[]
+function M.given(ask)
+  return vim.tbl_get(ask.params, "toolCall", "_meta", "undine", "hunks") or {}
+end
+
+---@param ask undine.Ask
 ---@return string
-local function hint()
+local function hint(ask)
   local keys, words = config.get().keys, {}
+  local is_choice = #M.given(ask) > 1
   for _, it in ipairs({
     { keys.accept, "accept" },
     { keys.reject, "reject" },
+    { is_choice and keys.accept_hunk, "only this" },
+    { is_choice and keys.reject_hunk, "not this" },
     { keys.next_hunk, "next" },
   }) do
     if it[1] then
@@ -36,9 +47,14 @@ end
 local function draw(buf, proposal)
   vim.api.nvim_buf_clear_namespace(buf, state.ns, 0, -1)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  local hunks = hunks_of.hunks(lines, proposal.new_text, proposal.old_text)
-  local shape = { width = vim.o.columns, tabstop = vim.bo[buf].tabstop, hint = hint() }
-  proposal.anchors = {}
+  local ask = proposal.ask
+  local given = #proposal.given > 0 and hunks_of.given(lines, proposal.given, proposal.old_text)
+  local hunks = given or hunks_of.hunks(lines, proposal.new_text, proposal.old_text)
+  for _, hunk in ipairs(hunks) do
+    hunk.choice = hunk.id and ask.choices[hunk.id]
+  end
+  local shape = { width = vim.o.columns, tabstop = vim.bo[buf].tabstop, hint = hint(ask) }
+  proposal.anchors, proposal.hunks = {}, hunks
   for _, mark in ipairs(hunks_of.render(hunks, #lines, shape)) do
     local id = vim.api.nvim_buf_set_extmark(buf, state.ns, mark.row, 0, mark.opts)
     if mark.hunk then
@@ -69,8 +85,9 @@ local function borrow_key(buf, key, run, desc)
 end
 
 ---@param buf integer
+---@param is_choice boolean whether places may be chosen by themselves
 ---@return (fun())[] undo
-local function set_keys(buf)
+local function set_keys(buf, is_choice)
   local approvals = require("undine.approvals")
   local keys = config.get().keys
   local wanted = {
@@ -110,6 +127,15 @@ local function set_keys(buf)
       end,
     },
   }
+  if is_choice then
+    local function choose(is_accepted)
+      return function()
+        require("undine.review").choose(is_accepted)
+      end
+    end
+    table.insert(wanted, { keys.accept_hunk, "choose this place", choose(true) })
+    table.insert(wanted, { keys.reject_hunk, "leave this place out", choose(false) })
+  end
   local undo = {}
   for _, it in ipairs(wanted) do
     if it[1] then
@@ -161,7 +187,7 @@ end
 ---@param proposal undine.Proposal
 local function take(buf, proposal)
   draw(buf, proposal)
-  proposal.undo_keys = set_keys(buf)
+  proposal.undo_keys = set_keys(buf, #proposal.given > 0)
   state.proposals[buf] = proposal
 end
 
@@ -228,6 +254,10 @@ function M.draw_all(ask)
         is_new = is_new,
         new_text = new_text,
         old_text = old_text,
+        given = vim.tbl_filter(function(it)
+          return absolute(it.path, ask) == path
+        end, M.given(ask)),
+        hunks = {},
         anchors = {},
         undo_keys = {},
       }
@@ -239,6 +269,27 @@ function M.draw_all(ask)
     end
   end
   return ask.bufs
+end
+
+--- Draws it again in all its buffers, after a choice.
+---@param ask undine.Ask
+function M.redraw(ask)
+  for _, buf in ipairs(M.live_bufs(ask)) do
+    draw(buf, state.proposals[buf])
+  end
+end
+
+--- The place of the change at a row.
+---@param buf integer
+---@param row integer
+---@return undine.Hunk?
+function M.hunk_at(buf, row)
+  for at, hunk in ipairs(state.proposals[buf].hunks) do
+    local first = M.anchor_row(buf, at)
+    if first <= row and row < first + math.max(1, hunk.n_removed) then
+      return hunk
+    end
+  end
 end
 
 --- The buffers that show it now.
@@ -262,22 +313,6 @@ function M.anchor_row(buf, at)
   return vim.api.nvim_buf_get_extmark_by_id(buf, state.ns, id, {})[1] or 0
 end
 
---- Wipes our buffer of a new file; its windows go back to what they showed, so that none is lost.
----@param buf integer
-local function wipe(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    vim.api.nvim_win_call(win, function()
-      local other = vim.fn.bufnr("#")
-      if other > 0 and other ~= buf and vim.api.nvim_buf_is_loaded(other) then
-        vim.cmd.buffer({ args = { other }, mods = { keepalt = true } })
-      else
-        vim.cmd.enew()
-      end
-    end)
-  end
-  vim.api.nvim_buf_delete(buf, { force = true })
-end
-
 --- Takes away every mark and key of this change.
 ---@param ask undine.Ask
 function M.clear(ask)
@@ -290,7 +325,7 @@ function M.clear(ask)
     end
     vim.api.nvim_buf_clear_namespace(buf, state.ns, 0, -1)
     if proposal.is_new then
-      wipe(buf)
+      require("undine.windows").wipe(buf)
     end
   end
 end
