@@ -4,12 +4,14 @@ use crate::client::Client;
 use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
+use crate::handlers::Reviewing;
 use crate::lsp::{self, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
 use crate::process::launcher::Launcher;
 use crate::reviews::Reviews;
 use crate::store::Folders;
+use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -212,11 +214,13 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
     let limits = engine::config::resolve(std::slice::from_ref(&flags))
         .config
         .limits;
+    let folders = Folders::from_environment();
     let host = Host {
         out: out.clone(),
         inbox,
         runtime: runtime.clone(),
-        folders: Folders::from_environment(),
+        checkpoints: Checkpoints::new(&folders.data),
+        folders,
         client: Client::default(),
         layers: Layers {
             flags: Some(flags),
@@ -226,6 +230,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         roots: Vec::new(),
         documents: Documents::default(),
         reviews: Reviews::default(),
+        reviewing: Reviewing::default(),
         text_waiters: Vec::new(),
         sessions: HashMap::new(),
         task_session: None,

@@ -1,5 +1,6 @@
 //! What tasks say to the main loop, and what they ask of the editor through it.
 
+use crate::apply::Applied;
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
 use engine::provider::ModelEvent;
@@ -24,6 +25,10 @@ pub enum Event {
     Editor(Ask),
     /// Files were changed on the disk, not through the editor.
     Written(Vec<Written>),
+    /// What became of a revert.
+    Reverted(u64, Result<Applied, String>),
+    /// The editor may have to hear how reviews have moved.
+    TellReview,
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.

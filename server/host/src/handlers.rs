@@ -6,8 +6,11 @@ mod checkpoints;
 mod documents;
 mod lifecycle;
 mod prompt;
+mod reverting;
 mod review;
 mod sessions;
+
+pub(crate) use reverting::Reviewing;
 
 use crate::main_loop::Host;
 use protocol::lsp::{MessageType, ShowMessageParams};

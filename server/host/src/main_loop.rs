@@ -7,12 +7,14 @@ use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
 use crate::event::{Ask, Event, SessionKey, Whose};
+use crate::handlers::Reviewing;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
 use crate::reviews::Reviews;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
+use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use engine::config::Layer;
 use engine::session::Input;
@@ -42,6 +44,7 @@ pub struct Host {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) documents: Documents,
     pub(crate) reviews: Reviews,
+    pub(crate) reviewing: Reviewing,
     /// Tasks that wait for a text.
     pub(crate) text_waiters: Vec<TextWaiter>,
     pub(crate) sessions: HashMap<SessionKey, OpenSession>,
@@ -52,6 +55,7 @@ pub struct Host {
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
     pub(crate) locks: Arc<Locks>,
+    pub(crate) checkpoints: Checkpoints,
     /// What sessions are to be told, in order, after the effects at hand.
     pub(crate) due: VecDeque<(SessionKey, Input)>,
     /// Told once when the parent is gone.
@@ -115,6 +119,7 @@ impl Host {
         let done = catch_unwind(AssertUnwindSafe(|| {
             work(self);
             self.settle();
+            self.settle_review();
         }));
         if done.is_err() {
             self.due.clear();
@@ -169,7 +174,9 @@ impl Host {
                         reply.send::<methods::ListReview>(self.list_review(params))
                     }
                     ClientRequest::ResolveReview(params) => {
-                        reply.send::<methods::ResolveReview>(self.resolve_review(params))
+                        self.resolve_review(params, move |_, end| {
+                            reply.send::<methods::ResolveReview>(end);
+                        })
                     }
                     ClientRequest::ReviewBase(params) => {
                         reply.send::<methods::ReviewBase>(self.review_base(params))
@@ -228,7 +235,9 @@ impl Host {
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
-            Event::Written(files) => self.written(files),
+            Event::Written(files) => self.written(&files),
+            Event::Reverted(id, end) => self.reverted(id, end),
+            Event::TellReview => self.tell_review(),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {

@@ -1,5 +1,6 @@
-//! Sessions on disk: where they lie, their logs, and their list.
+//! What Undine keeps on disk: sessions, their logs and their list; checkpoints.
 
+pub mod checkpoints;
 mod list;
 mod log;
 

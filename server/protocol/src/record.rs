@@ -87,6 +87,10 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
     },
+    /// The person gave a command that Undine answers by itself, such as `/checkpoints`. The model sees neither.
+    Command { text: String, answer: String },
+    /// What the model is told with the next prompt: something that happened without it.
+    Told { text: String },
     /// The mode was changed.
     Mode { mode: Mode },
     /// Another model answers from here on.
@@ -112,6 +116,8 @@ impl Record {
             | Self::Assistant { .. }
             | Self::Call { .. }
             | Self::Result { .. }
+            | Self::Command { .. }
+            | Self::Told { .. }
             | Self::Mode { .. }
             | Self::Model { .. }
             | Self::Ended { .. } => self,

@@ -100,6 +100,8 @@ fn append(record: &Record) -> String {
                 .unwrap_or_default();
             format!("result {} {} {text:?}{took}", call.0, word(*outcome))
         }
+        Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
+        Record::Told { text } => format!("told {text:?}"),
         Record::Mode { mode } => format!("mode {}", mode.id()),
         Record::Model { model } => format!("model {model}"),
         Record::Ended { turn, reason } => {
