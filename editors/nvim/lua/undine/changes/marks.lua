@@ -65,9 +65,9 @@ end
 ---@return string? text behind the first line
 local function hint_of(look)
   if look.is_queued then
-    return "  reverted when this step ends"
+    return " reverted when this step ends"
   elseif look.hunk.state == "mixed" then
-    return "  yours too"
+    return " yours too"
   end
 end
 
@@ -123,7 +123,7 @@ function M.top_line(change)
       table.insert(words, ("%s %s"):format(it[1], it[2]))
     end
   end
-  local text = change == "created" and "Undine made this file" or "Undine deleted this file"
+  local text = change == "created" and "Made by Undine" or "Deleted by Undine"
   return #words > 0 and ("%s  %s"):format(text, table.concat(words, ", ")) or text
 end
 
