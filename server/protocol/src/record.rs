@@ -89,8 +89,9 @@ pub enum Record {
     },
     /// The person gave a command that Undine answers by itself, such as `/checkpoints`. The model sees neither.
     Command { text: String, answer: String },
-    /// What the model is told with the next prompt: something that happened without it.
-    Told { text: String },
+    /// What the model is told when it is asked next: something that happened without it.
+    /// `answer` is the first one that can know of it.
+    Told { answer: u64, text: String },
     /// The mode was changed.
     Mode { mode: Mode },
     /// Another model answers from here on.

@@ -101,7 +101,7 @@ fn append(record: &Record) -> String {
             format!("result {} {} {text:?}{took}", call.0, word(*outcome))
         }
         Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
-        Record::Told { text } => format!("told {text:?}"),
+        Record::Told { answer: _, text } => format!("told {text:?}"),
         Record::Mode { mode } => format!("mode {}", mode.id()),
         Record::Model { model } => format!("model {model}"),
         Record::Ended { turn, reason } => {
