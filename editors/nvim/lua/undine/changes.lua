@@ -57,6 +57,17 @@ function M.all()
   return all
 end
 
+--- The buffer of its file, made when there is none.
+---@param change undine.Change
+---@return integer buf
+function M.buffer(change)
+  -- A name below the working directory stays short, as after `:edit`.
+  local buf = require("undine.documents").loaded(change.file.uri)
+    or vim.fn.bufadd(vim.fn.fnamemodify(change.path, ":."))
+  vim.bo[buf].buflisted = true
+  return buf
+end
+
 local is_due = false
 
 --- Whatever shows all changes follows once, however many files a list names.
@@ -116,12 +127,12 @@ local function take(file, client_id)
     file = file,
     is_asked = false,
   }
-  local before = state.changes[key]
+  local before, is_there = state.changes[key], {}
+  for _, hunk in ipairs(file.hunks) do
+    is_there[hunk.id] = true
+  end
   for _, hunk in ipairs(before and before.file.hunks or {}) do
-    local is_there = vim.iter(file.hunks):any(function(it)
-      return it.id == hunk.id
-    end)
-    state.queued[hunk.id] = is_there and state.queued[hunk.id] or nil
+    state.queued[hunk.id] = is_there[hunk.id] and state.queued[hunk.id]
   end
   state.changes[key] = M.n_hunks(file) > 0 and change or nil
   return draw(change), change

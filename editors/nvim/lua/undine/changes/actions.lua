@@ -35,8 +35,7 @@ end
 ---@param change undine.Change
 ---@return integer? buf
 local function open(change)
-  local buf = require("undine.documents").loaded(change.file.uri) or vim.fn.bufadd(change.path)
-  vim.bo[buf].buflisted = true
+  local buf = changes.buffer(change)
   if vim.bo.buftype ~= "" or vim.wo.winfixbuf then
     vim.api.nvim_set_current_win(windows.of(buf) or windows.for_file(buf))
     return buf

@@ -75,9 +75,7 @@ local function live_buffer(change)
     vim.bo[buf].modifiable = false
     return buf
   end
-  buf = buf or vim.fn.bufadd(change.path)
-  vim.bo[buf].buflisted = true
-  return buf
+  return buf or changes.buffer(change)
 end
 
 --- Compares a file: the accepted text on the left, the live one on the right with the cursor.
