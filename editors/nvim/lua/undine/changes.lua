@@ -209,29 +209,40 @@ function M.client_gone(client_id)
   show_later()
 end
 
---- What became of a wish, in one line; nothing when all was done.
----@param action agent.ReviewAction
+--- What became of a wish, in one short line; nothing when all was done. Pure.
 ---@param result agent.ResolveReviewResult
----@param is_for_hunks boolean whether the very hunks were named
+---@param mixed table<string, boolean> ids of hunks in which the person's work is, too
 ---@return string?
-function M.outcome(action, result, is_for_hunks)
+function M.outcome(result, mixed)
   local n_queued, n_left = #result.queued, #result.remaining
   local words = {}
   if n_queued > 0 then
-    local verb = n_queued == 1 and "waits" or "wait"
-    local text = "%s to be reverted %s for the running turn's step to end."
-    table.insert(words, text:format(M.counted(n_queued), verb))
+    local verb = n_queued == 1 and "is" or "are"
+    table.insert(words, ("%s %s reverted when this step ends."):format(M.counted(n_queued), verb))
   end
-  if n_left > 0 and is_for_hunks then
-    local verb = n_left == 1 and "stays" or "stay"
-    local text = "%s %s: later changes that nobody has judged stand on it."
-    table.insert(words, text:format(M.counted(n_left), verb))
-  elseif n_left > 0 then
-    local verb = n_left == 1 and "stays" or "stay"
-    local text = "%s %s: your own work is in there, or later changes stand on it; %s it by itself."
-    table.insert(words, text:format(M.counted(n_left), verb, action))
+  if n_left > 0 then
+    local is_own = vim.iter(result.remaining):any(function(id)
+      return mixed[id]
+    end)
+    local verb, them = "stay", "them"
+    if n_left == 1 then
+      verb, them = "stays", "it"
+    end
+    local reason = is_own and "your own work is in %s." or "later changes stand on %s."
+    table.insert(words, ("%s %s: %s"):format(M.counted(n_left), verb, reason:format(them)))
   end
   return #words > 0 and table.concat(words, " ") or nil
+end
+
+---@return table<string, boolean>
+local function mixed_hunks()
+  local mixed = {}
+  for _, change in pairs(state.changes) do
+    for _, hunk in ipairs(change.file.hunks) do
+      mixed[hunk.id] = hunk.state == "mixed"
+    end
+  end
+  return mixed
 end
 
 --- Tells the server to keep or to revert, and the person what did not happen at once.
@@ -256,7 +267,7 @@ function M.resolve(client_id, params)
         draw(change)
       end
     end
-    local text = M.outcome(params.action, result, params.hunkIds ~= nil)
+    local text = M.outcome(result, mixed_hunks())
     if text then
       tell(text)
     end

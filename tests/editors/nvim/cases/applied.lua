@@ -358,7 +358,7 @@ return {
     end)
     child:keys("gg<Space>ux")
     child:take(resolve)
-    T.has(told(child), "1 change to be reverted waits for the running turn's step to end.")
+    T.eq(told(child), "Undine: 1 change is reverted when this step ends.")
     child:see("ONE  reverted when this step ends")
     child:run(function()
       fake.results["undine/review/resolve"] = function()
@@ -368,10 +368,14 @@ return {
     end)
     child:cmd("UndineRevert all")
     child:take(resolve)
-    T.eq(
-      told(child),
-      "Undine: 2 changes stay: your own work is in there, or later changes stand on it; revert it by itself."
-    )
+    T.eq(told(child), "Undine: 2 changes stay: later changes stand on them.")
+    changed(child, { { "h1", 0, 1, "one\n", "mixed" } })
+    child:run(function()
+      _G.told = nil
+    end)
+    child:cmd("UndineRevert file")
+    child:take(resolve)
+    T.eq(told(child), "Undine: 2 changes stay: your own work is in them.")
     child:run(function()
       _G.told = nil
       fake.results["undine/review/resolve"] = nil

@@ -1,0 +1,117 @@
+--- Changes made without asking, and their review, with the real program.
+local scenes = require("scene")
+
+--- A project in which the agent may edit without asking, with the cursor in a.txt.
+local function open(T, files)
+  local scene = scenes.open(T, files)
+  scene.child:cmd("edit a.txt")
+  scene:open_chat()
+  scene.child:cmd("UndineMode auto")
+  scene.child:wait(function()
+    return require("undine.state").shown().mode == "auto"
+  end)
+  scene.child:cmd("wincmd h")
+  return scene
+end
+
+--- Lets the agent edit a file without a question.
+local function edit(scene, id, path, target, replacement)
+  scene:prompt("Edit it.")
+  scene.model:call(id, "edit_file", {
+    path = path,
+    target_content = target,
+    replacement_content = replacement,
+  })
+  scene.model:answer("Done.")
+  scene:rests()
+  scene.child:cmd("wincmd h")
+end
+
+--- Waits until the file's buffer shows these hunks: `{ first row, number of lines, base text, state }` each.
+local function shows(scene, name, want)
+  scene.T.wait(function()
+    return vim.deep_equal(scene:hunks(name), want)
+  end, function()
+    local text = "%s shows %s, not %s\n%s"
+    return text:format(
+      name,
+      vim.inspect(scene:hunks(name)),
+      vim.inspect(want),
+      scene.child:screen()
+    )
+  end)
+end
+
+local five = "one\ntwo\nthree\nfour\nfive\n"
+local change = { { 2, 2, "three\n", "pending" } }
+
+return {
+  ["an edit made without asking is seen, reverted by key, and back again by undo"] = function(T)
+    local scene = open(T, { ["a.txt"] = five })
+    edit(scene, "e1", "a.txt", "three", "III\n3")
+    shows(scene, "a.txt", change)
+    scene.child:see("~ III")
+    scene.child:keys("gg]h")
+    T.eq(scene:cursor_line(), 3)
+    scene.child:keys("<Space>ux")
+    shows(scene, "a.txt", {})
+    T.eq(scene:lines("a.txt"), { "one", "two", "three", "four", "five" })
+    T.eq(scene.child:run(function()
+      return require("undine").status()
+    end), "")
+    scene.child:keys("u")
+    T.eq(scene:lines("a.txt"), { "one", "two", "III", "3", "four", "five" })
+    shows(scene, "a.txt", change)
+  end,
+
+  ["a change that is kept is gone from sight and its text stays"] = function(T)
+    local scene = open(T, { ["a.txt"] = five })
+    edit(scene, "e1", "a.txt", "three", "III\n3")
+    shows(scene, "a.txt", change)
+    scene.child:keys("3G<Space>uk")
+    shows(scene, "a.txt", {})
+    T.eq(scene:lines("a.txt"), { "one", "two", "III", "3", "four", "five" })
+  end,
+
+  ["typing elsewhere moves a change, typing in it makes it the person's too"] = function(T)
+    local scene = open(T, { ["a.txt"] = five })
+    edit(scene, "e1", "a.txt", "three", "III\n3")
+    shows(scene, "a.txt", change)
+    scene.child:keys("ggOzero<Esc>Gosix<Esc>")
+    shows(scene, "a.txt", { { 3, 2, "three\n", "pending" } })
+    scene.child:keys("4GA and mine<Esc>")
+    shows(scene, "a.txt", { { 3, 2, "three\n", "mixed" } })
+    scene.child:see("yours too")
+    scene.child:cmd("UndineRevert file")
+    scene.child:see("1 change stays: your own work is in it.")
+    T.eq(
+      scene:lines("a.txt"),
+      { "zero", "one", "two", "III and mine", "3", "four", "five", "six" }
+    )
+    scene.child:keys("4G<Space>ux")
+    shows(scene, "a.txt", {})
+    T.eq(scene:lines("a.txt"), { "zero", "one", "two", "three", "four", "five", "six" })
+  end,
+
+  ["a file that is not open is listed, compared with what it was, and drawn when it is opened"] = function(
+    T
+  )
+    local scene = open(T, { ["a.txt"] = "a\n", ["b.txt"] = five })
+    edit(scene, "e1", "b.txt", "three", "III\n3")
+    scene.child:wait(function()
+      return require("undine").status() == "1 change"
+    end)
+    scene.child:cmd("UndineReview all")
+    scene.child:see("+2 -1  III")
+    scene.child:cmd("cclose | UndineReview diff")
+    scene.child:see("Accepted: b.txt")
+    scene.child:wait(function()
+      local buf = vim.api.nvim_win_get_buf(vim.api.nvim_tabpage_list_wins(0)[1])
+      return vim.api.nvim_buf_get_lines(buf, 2, 3, false)[1] == "three"
+    end)
+    shows(scene, "b.txt", change)
+    scene.child:keys("<Space>uX")
+    shows(scene, "b.txt", {})
+    T.eq(scene:lines("b.txt"), { "one", "two", "three", "four", "five" })
+  end,
+}
