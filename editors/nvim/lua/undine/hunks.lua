@@ -132,7 +132,7 @@ end
 --- Extmarks for the hunks. Pure.
 ---@param hunks undine.Hunk[]
 ---@param n_lines integer of the buffer
----@param shape { width: integer, tabstop: integer, hint: string }
+---@param shape { width: integer, tabstop: integer, hint: string, choice_hint?: string }
 ---@return undine.ReviewMark[]
 function M.render(hunks, n_lines, shape)
   local marks = {}
@@ -158,6 +158,8 @@ function M.render(hunks, n_lines, shape)
     end
     if at == 1 then
       hint = ("%s  %s"):format(hint, shape.hint)
+    elseif hunk.id and hunk.choice == nil and shape.choice_hint then
+      hint = ("%s  %s"):format(hint, shape.choice_hint)
     end
     table.insert(marks, {
       row = math.min(below, n_lines - 1),

@@ -23,23 +23,28 @@ function M.given(ask)
   return vim.tbl_get(ask.params, "toolCall", "_meta", "undine", "hunks") or {}
 end
 
----@param ask undine.Ask
+---@param pairs_of [string|false, string][] keys with what they do
 ---@return string
-local function hint(ask)
-  local keys, words = config.get().keys, {}
-  local is_choice = #M.given(ask) > 1
-  for _, it in ipairs({
-    { keys.accept, "accept" },
-    { keys.reject, "reject" },
-    { is_choice and keys.accept_hunk, "only this" },
-    { is_choice and keys.reject_hunk, "not this" },
-    { keys.next_hunk, "next" },
-  }) do
+local function named(pairs_of)
+  local words = {}
+  for _, it in ipairs(pairs_of) do
     if it[1] then
       table.insert(words, ("%s %s"):format(it[1], it[2]))
     end
   end
   return table.concat(words, ", ")
+end
+
+--- What the first place says of the keys for the change, and the others of those for one place.
+---@param ask undine.Ask
+---@return string hint
+---@return string? choice_hint
+local function hints(ask)
+  local keys = config.get().keys
+  local hint =
+    named({ { keys.accept, "accept" }, { keys.reject, "reject" }, { keys.next_hunk, "next" } })
+  local choice = named({ { keys.accept_hunk, "take it" }, { keys.reject_hunk, "leave it out" } })
+  return hint, #M.given(ask) > 1 and choice or nil
 end
 
 ---@param buf integer
@@ -53,7 +58,8 @@ local function draw(buf, proposal)
   for _, hunk in ipairs(hunks) do
     hunk.choice = hunk.id and ask.choices[hunk.id]
   end
-  local shape = { width = vim.o.columns, tabstop = vim.bo[buf].tabstop, hint = hint(ask) }
+  local shape = { width = vim.o.columns, tabstop = vim.bo[buf].tabstop }
+  shape.hint, shape.choice_hint = hints(ask)
   proposal.anchors, proposal.hunks = {}, hunks
   for _, mark in ipairs(hunks_of.render(hunks, #lines, shape)) do
     local id = vim.api.nvim_buf_set_extmark(buf, state.ns, mark.row, 0, mark.opts)

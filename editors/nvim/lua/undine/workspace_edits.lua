@@ -109,6 +109,10 @@ local function make_text(part, encoding)
     buf = vim.uri_to_bufnr(part.textDocument.uri)
     vim.fn.bufload(buf)
     vim.bo[buf].buflisted = true
+    -- An empty file has no line end; Neovim would write one for its only line.
+    if vim.deep_equal(vim.api.nvim_buf_get_lines(buf, 0, -1, false), { "" }) then
+      vim.bo[buf].endofline = false
+    end
   end
   local has_break = require("undine.edits").put(buf, part.edits, encoding)
   if vim.bo[buf].endofline ~= has_break then

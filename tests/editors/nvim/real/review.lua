@@ -56,9 +56,12 @@ return {
     scene.child:keys("<Space>ux")
     shows(scene, "a.txt", {})
     T.eq(scene:lines("a.txt"), { "one", "two", "three", "four", "five" })
-    T.eq(scene.child:run(function()
-      return require("undine").status()
-    end), "")
+    T.eq(
+      scene.child:run(function()
+        return require("undine").status()
+      end),
+      ""
+    )
     scene.child:keys("u")
     T.eq(scene:lines("a.txt"), { "one", "two", "III", "3", "four", "five" })
     shows(scene, "a.txt", change)
@@ -84,10 +87,7 @@ return {
     scene.child:see("yours too")
     scene.child:cmd("UndineRevert file")
     scene.child:see("1 change stays: your own work is in it.")
-    T.eq(
-      scene:lines("a.txt"),
-      { "zero", "one", "two", "III and mine", "3", "four", "five", "six" }
-    )
+    T.eq(scene:lines("a.txt"), { "zero", "one", "two", "III and mine", "3", "four", "five", "six" })
     scene.child:keys("4G<Space>ux")
     shows(scene, "a.txt", {})
     T.eq(scene:lines("a.txt"), { "zero", "one", "two", "three", "four", "five", "six" })
