@@ -20,7 +20,7 @@ const ENGINE: Layers = &[
 
 const HOST: Layers = &[
     // The outside world, each behind a small API.
-    &["workspace", "regular", "store", "process", "tasks"],
+    &["git", "workspace", "regular", "store", "process", "tasks"],
     // The world in our terms.
     &[
         "documents",

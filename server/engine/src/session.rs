@@ -213,6 +213,11 @@ impl Session {
         self.turn.as_ref().map(|it| it.id)
     }
 
+    /// Whether the model is at work.
+    pub fn is_answering(&self) -> bool {
+        self.turn.as_ref().is_some_and(|it| it.stream.is_some())
+    }
+
     /// The running turn's open calls, for whoever needs to see the state from outside.
     pub fn open_calls(&self) -> impl Iterator<Item = CallId> + '_ {
         self.turn.iter().flat_map(|it| it.calls.keys().copied())

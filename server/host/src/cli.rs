@@ -215,6 +215,8 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         .config
         .limits;
     let folders = Folders::from_environment();
+    let reviews = Reviews::kept(folders.data.join("review"), inbox.clone());
+    let reviews = reviews.context("starting the thread that saves reviews")?;
     let host = Host {
         out: out.clone(),
         inbox,
@@ -229,7 +231,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         limits: limits.clone(),
         roots: Vec::new(),
         documents: Documents::default(),
-        reviews: Reviews::default(),
+        reviews,
         reviewing: Reviewing::default(),
         text_waiters: Vec::new(),
         sessions: HashMap::new(),

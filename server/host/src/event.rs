@@ -29,6 +29,12 @@ pub enum Event {
     Reverted(u64, Result<Applied, String>),
     /// The editor may have to hear how reviews have moved.
     TellReview,
+    /// What git has of files under review.
+    Committed(Vec<(PathBuf, String)>),
+    /// Reviews that have moved are to be saved.
+    SaveReview,
+    /// Something that the person is to hear once.
+    Warn(String),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.

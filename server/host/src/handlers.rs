@@ -3,6 +3,7 @@
 mod actions;
 mod answers;
 mod checkpoints;
+mod commits;
 mod documents;
 mod lifecycle;
 mod prompt;

@@ -17,6 +17,7 @@ use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use engine::config::Layer;
+use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
@@ -25,6 +26,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -110,6 +112,8 @@ pub async fn run(
         }
     }
     host.guarded(Host::cancel_all);
+    let patience = Duration::from_millis(host.limits.exit_ms);
+    tokio::task::block_in_place(|| host.reviews.close(patience));
 }
 
 impl Host {
@@ -137,10 +141,25 @@ impl Host {
 
     /// Lets a session take something in, and does what it asks for.
     pub(crate) fn step(&mut self, session: &SessionKey, input: Input) {
+        if !self.sessions.contains_key(session) {
+            return;
+        }
+        let told = match asks_model(&input) {
+            true => {
+                self.look_for_commits();
+                self.reviews.take_news(session)
+            }
+            false => Vec::new(),
+        };
+        let told = (!told.is_empty()).then(|| self.told(session, &told));
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
-        let effects = open.session.step(input);
+        let mut effects = Vec::new();
+        if let Some(text) = told {
+            effects = open.session.step(Input::Tell(text));
+        }
+        effects.extend(open.session.step(input));
         self.perform(session, effects);
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
@@ -238,6 +257,13 @@ impl Host {
             Event::Written(files) => self.written(&files),
             Event::Reverted(id, end) => self.reverted(id, end),
             Event::TellReview => self.tell_review(),
+            Event::Committed(texts) => {
+                for (path, text) in texts {
+                    self.reviews.committed(&path, &text);
+                }
+            }
+            Event::SaveReview => self.save_review(),
+            Event::Warn(text) => self.warn_once(text),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -266,5 +292,31 @@ impl Host {
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
         }
+    }
+}
+
+/// Whether the model may be asked because of this. What it is to know of the person's verdicts is said before.
+fn asks_model(input: &Input) -> bool {
+    match input {
+        Input::Prompt { .. }
+        | Input::CancelPrompt(_)
+        | Input::SetMode(_)
+        | Input::Planned(..)
+        | Input::Decided(..)
+        | Input::Finished(..)
+        | Input::Model(_, ModelEvent::Ended(_)) => true,
+        Input::Cancel
+        | Input::Command { .. }
+        | Input::Tell(_)
+        | Input::Output(..)
+        | Input::Model(
+            _,
+            ModelEvent::Text(_)
+            | ModelEvent::Thought(_)
+            | ModelEvent::Call(_)
+            | ModelEvent::Usage(_)
+            | ModelEvent::Raw(_)
+            | ModelEvent::Failed(_),
+        ) => false,
     }
 }

@@ -21,6 +21,7 @@ impl Host {
         let limit = self.document_limit();
         let path = self.documents.opened(params.text_document, repaired, limit);
         if let Some(path) = path {
+            self.recall(&path);
             self.follow_document(&path);
             self.document_moved(&path, limit);
         }
@@ -41,6 +42,7 @@ impl Host {
 
     pub(crate) fn did_save(&mut self, params: lsp::DidSaveTextDocumentParams) {
         let uri = &params.text_document.uri;
+        self.look_for_commits();
         if !self.documents.is_tainted(uri) {
             return;
         }
@@ -71,7 +73,7 @@ impl Host {
     }
 
     /// Brings a file's review to its document's text.
-    fn follow_document(&mut self, path: &Path) {
+    pub(super) fn follow_document(&mut self, path: &Path) {
         if let Some(document) = self.documents.get(path) {
             self.reviews.document(path, document);
         }

@@ -3,14 +3,17 @@
 //! A revert that means the work of a session with a running turn waits until no call of it runs: the model is not
 //! to lose its ground in the middle of a call. What waits is then applied as one set.
 
+use super::commits::Commits;
 use crate::apply::{self, Applied, Changes};
-use crate::event::{Editor, Event, Whose};
+use crate::event::{Editor, Event, SessionKey, Whose};
 use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::plan::World;
 use crate::reviews::{Reversal, Scope, Wish};
+use crate::session_host::OpenSession;
 use crate::workspace::{Workspace, path_of};
+use engine::session::Input;
 use protocol::hunks::{ResolveReviewParams, ResolveReviewResult, ReviewAction};
 use protocol::review::Author;
 use protocol::session::{CallId, TurnId};
@@ -23,6 +26,10 @@ use std::sync::Arc;
 pub(crate) struct Reviewing {
     /// The editor will be told of what has moved.
     pub is_telling: bool,
+    /// What has moved will be saved.
+    pub is_saving: bool,
+    /// When the repositories were looked at last.
+    pub commits: Commits,
     queued: Vec<Queued>,
     running: BTreeMap<u64, Running>,
     next: u64,
@@ -42,6 +49,8 @@ struct Running {
     left: Vec<String>,
     /// Nobody, for what was queued.
     done: Option<Resolved>,
+    /// What the sessions hear when it has ended.
+    then: Vec<(SessionKey, Input)>,
 }
 
 /// Told once what became of a wish.
@@ -59,6 +68,7 @@ impl Host {
             Ok(wish) => wish,
             Err(error) => return done(self, Err(error)),
         };
+        self.look_again();
         match action {
             ReviewAction::Keep => {
                 let (settled, remaining) = self.reviews.keep(&wish);
@@ -75,13 +85,10 @@ impl Host {
 
     fn revert(&mut self, wish: Wish, done: Resolved) {
         let plan = self.reviews.plan(std::slice::from_ref(&wish));
-        let is_running = |it: &&String| {
-            let open = self.sessions.get(it.as_str());
-            open.is_some_and(|it| it.session.turn().is_some())
-        };
-        let sessions: BTreeSet<String> = plan.sessions.iter().filter(is_running).cloned().collect();
+        let sessions = plan.sessions.into_iter();
+        let sessions: BTreeSet<String> = sessions.filter(|it| !self.may_revert(it)).collect();
         if sessions.is_empty() {
-            return self.run_revert(vec![wish], 0, Some(done));
+            return self.run_revert(Running::new(vec![wish], Some(done)));
         }
         self.reviewing.queued.push(Queued { wish, sessions });
         let result = ResolveReviewResult {
@@ -92,37 +99,63 @@ impl Host {
         done(self, Ok(result));
     }
 
-    /// Runs what was queued for sessions in which no call runs now.
+    /// Whether neither the model of this session nor a call of it is at work.
+    fn may_revert(&self, session: &str) -> bool {
+        let open = self.sessions.get(session);
+        open.is_none_or(OpenSession::is_at_boundary)
+    }
+
+    /// Runs what was queued for sessions that do nothing now.
     pub(super) fn revert_queued(&mut self) {
-        if self.reviewing.queued.is_empty() {
-            return;
-        }
-        let is_busy = |it: &String| {
-            let open = self.sessions.get(it.as_str());
-            open.is_some_and(|it| it.session.turn().is_some())
-        };
-        let (waiting, ready): (Vec<Queued>, Vec<Queued>) =
-            std::mem::take(&mut self.reviewing.queued)
-                .into_iter()
-                .partition(|it| it.sessions.iter().any(is_busy));
-        self.reviewing.queued = waiting;
-        if !ready.is_empty() {
-            let wishes = ready.into_iter().map(|it| it.wish).collect();
-            self.run_revert(wishes, 0, None);
+        if let Some(running) = self.take_queued(None) {
+            self.run_revert(running);
         }
     }
 
-    fn run_revert(&mut self, wishes: Vec<Wish>, rounds: u64, done: Option<Resolved>) {
-        let plan = self.reviews.plan(&wishes);
-        let mut left = plan.left;
-        left.extend(plan.unknown);
-        let running = Running {
-            wishes,
-            rounds,
-            hunks: plan.hunks,
-            left,
-            done,
+    /// A call has ended, and what is queued for its session is reverted before the session hears of that.
+    /// Answers the input if nothing is.
+    pub(crate) fn revert_before(&mut self, session: &SessionKey, input: Input) -> Option<Input> {
+        // Another call of it goes on: this is no boundary.
+        let open = self.sessions.get(session)?;
+        if !open.running.is_empty() {
+            return Some(input);
+        }
+        let mut at_work = self.reviewing.running.values_mut();
+        // A second call that ends meanwhile waits for the same.
+        if let Some(running) = at_work.find(|it| it.then.iter().any(|it| it.0 == *session)) {
+            running.then.push((session.clone(), input));
+            return None;
+        }
+        let Some(mut running) = self.take_queued(Some(session)) else {
+            return Some(input);
         };
+        running.then.push((session.clone(), input));
+        self.run_revert(running);
+        None
+    }
+
+    /// What is queued and waits for nobody but perhaps this session, as one set.
+    fn take_queued(&mut self, but: Option<&str>) -> Option<Running> {
+        let queued = std::mem::take(&mut self.reviewing.queued);
+        let is_ready = |it: &Queued| {
+            let mut sessions = it.sessions.iter();
+            sessions.all(|it| but == Some(it.as_str()) || self.may_revert(it))
+        };
+        let (ready, waiting): (Vec<Queued>, Vec<Queued>) = queued.into_iter().partition(is_ready);
+        self.reviewing.queued = waiting;
+        let wishes: Vec<Wish> = ready.into_iter().map(|it| it.wish).collect();
+        (!wishes.is_empty()).then(|| Running::new(wishes, None))
+    }
+
+    /// How many reverts are on their way to files.
+    pub(super) fn reverts_at_work(&self) -> usize {
+        self.reviewing.running.len()
+    }
+
+    fn run_revert(&mut self, mut running: Running) {
+        let plan = self.reviews.plan(&running.wishes);
+        running.left = plan.left.into_iter().chain(plan.unknown).collect();
+        running.hunks = plan.hunks;
         let id = self.reviewing.next;
         self.reviewing.next += 1;
         self.reviewing.running.insert(id, running);
@@ -162,6 +195,7 @@ impl Host {
                 old,
                 new,
                 to: None,
+                exact: None,
             })
             .collect();
         let label = match &files[..] {
@@ -197,6 +231,9 @@ impl Host {
             edits: config.config.edits,
             locks: self.locks.clone(),
             children: self.children.clone(),
+            checkpoints: Arc::new(self.checkpoints.with_limits(&self.limits)),
+            checkpoint_first: config.config.safety.checkpoint_on_mutation,
+            action: None,
             key_variables: Arc::new([]),
         }
     }
@@ -220,7 +257,8 @@ impl Host {
                 })
             }
             Ok(Applied::Moved) if running.rounds < self.limits.edit_rounds => {
-                return self.run_revert(running.wishes, running.rounds + 1, running.done);
+                let rounds = running.rounds + 1;
+                return self.run_revert(Running { rounds, ..running });
             }
             Ok(Applied::Moved) => Err(
                 "Nothing was reverted, because the text kept changing meanwhile; try again."
@@ -235,6 +273,22 @@ impl Host {
             }
             (None, Err(text)) => self.show_error(&text),
             (None, Ok(_)) => {}
+        }
+        for (session, input) in running.then {
+            self.step(&session, input);
+        }
+    }
+}
+
+impl Running {
+    fn new(wishes: Vec<Wish>, done: Option<Resolved>) -> Self {
+        Self {
+            wishes,
+            rounds: 0,
+            hunks: Vec::new(),
+            left: Vec::new(),
+            done,
+            then: Vec::new(),
         }
     }
 }

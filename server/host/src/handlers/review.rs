@@ -1,11 +1,12 @@
 //! `undine/review/…`: what the agent changed and the person has not judged, as an editor is shown it.
 
-use crate::event::{Event, Written};
+use crate::documents::Content;
+use crate::event::{Event, SessionKey, Written};
 use crate::lsp::Error;
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::regular;
-use crate::reviews::wire_id;
+use crate::reviews::{self, News, Stamp, wire_id};
 use crate::workspace::{path_of, uri_of};
 use engine::review::{FileChange, HunkState, ReviewHunk as Hunk};
 use engine::text::FileText;
@@ -15,14 +16,22 @@ use protocol::hunks::{
 };
 use protocol::lsp;
 use protocol::methods::{self, Notification};
+use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// How long typing may go unsaved.
+const SAVE_AFTER: Duration = Duration::from_secs(1);
 
 impl Host {
     /// Files were changed on the disk.
     pub(crate) fn written(&mut self, files: &[Written]) {
         for file in files {
+            let recalled = self.reviews.recall(&file.path, || file.old.clone());
+            if let Err(text) = recalled {
+                self.warn_once(text);
+            }
             self.reviews.written(file);
             // The editor has opened it meanwhile; what it shows is what counts.
             if let Some(document) = self.documents.get(&file.path) {
@@ -31,8 +40,52 @@ impl Host {
         }
     }
 
+    /// Reads what an earlier server knew of a file.
+    pub(super) fn recall(&mut self, path: &Path) {
+        let limit = self.limits.edit_bytes;
+        let document = self.documents.get(path).map(|it| &it.content);
+        let live = || match document {
+            Some(Content::Text(rope)) => Some(rope.to_string()),
+            // The disk's is next best; the document's is looked at when it is known.
+            Some(Content::Tainted(_) | Content::TooLarge) | None => {
+                let bytes = regular::read_capped(path, limit).ok().flatten();
+                bytes.map(|it| FileText::decode(it).text)
+            }
+        };
+        match self.reviews.recall(path, live) {
+            Ok(true) => self.recalled(path),
+            Ok(false) => {}
+            Err(text) => self.warn_once(text),
+        }
+    }
+
+    /// Reads what an earlier server knew of the editor's folders, and looks at files that are not open: anybody
+    /// may have changed them.
+    pub(super) fn look_again(&mut self) {
+        self.release_holds();
+        for path in self.reviews.to_recall() {
+            if self.roots.iter().any(|it| path.starts_with(it)) {
+                self.recall(&path);
+                self.follow_document(&path);
+            }
+        }
+        let is_at_work = self.sessions.values().any(|it| !it.running.is_empty());
+        // What a call writes at this moment is not somebody else's; it will be told of it.
+        if !is_at_work && self.reverts_at_work() == 0 {
+            let closed: Vec<PathBuf> = self.reviews.closed().collect();
+            for path in closed {
+                self.follow_disk(&path);
+            }
+        }
+        self.look_for_commits();
+    }
+
     /// The disk's text counts for a file that is not open any more.
     pub(super) fn follow_disk(&mut self, path: &Path) {
+        let stamp = Stamp::of(path);
+        if !self.reviews.is_news(path, stamp) {
+            return;
+        }
         match regular::read_capped(path, self.limits.edit_bytes) {
             Ok(Some(bytes)) => {
                 let text = FileText::decode(bytes).text;
@@ -45,7 +98,7 @@ impl Host {
     }
 
     pub(crate) fn list_review(&mut self, params: ListReviewParams) -> Result<ReviewList, Error> {
-        self.release_holds();
+        self.look_again();
         let only = params.uri.as_ref().map(path_of);
         let session = params.session_id.as_deref();
         let mut files = Vec::new();
@@ -91,7 +144,7 @@ impl Host {
         &mut self,
         params: ReviewBaseParams,
     ) -> Result<ReviewBaseResult, Error> {
-        self.release_holds();
+        self.look_again();
         let path = path_of(&params.uri).ok_or_else(|| invalid("That is not a file."))?;
         match self.reviews.get(&path) {
             Some(review) if !review.ledger.is_settled() => Ok(ReviewBaseResult {
@@ -105,21 +158,61 @@ impl Host {
     /// editor hears of what has moved, at once where it waits for that, else a little later.
     pub(crate) fn settle_review(&mut self) {
         self.release_holds();
+        match self.reviews.is_unsaved() {
+            Some(true) => self.save_review(),
+            Some(false) if !self.reviewing.is_saving => {
+                self.reviewing.is_saving = true;
+                self.later(SAVE_AFTER, Event::SaveReview);
+            }
+            Some(false) | None => {}
+        }
         match self.reviews.news() {
             Some(true) => self.tell_review(),
             Some(false) if !self.reviewing.is_telling => {
                 self.reviewing.is_telling = true;
                 let wait = Duration::from_millis(self.limits.review_changed_ms);
-                let inbox = self.inbox.clone();
-                self.runtime.spawn(async move {
-                    tokio::time::sleep(wait).await;
-                    // A loop that is gone tells nothing.
-                    let _ = inbox.send(Event::TellReview).await;
-                });
+                self.later(wait, Event::TellReview);
             }
             Some(false) | None => {}
         }
         self.revert_queued();
+    }
+
+    fn later(&self, wait: Duration, event: Event) {
+        let inbox = self.inbox.clone();
+        self.runtime.spawn(async move {
+            tokio::time::sleep(wait).await;
+            // A loop that is gone needs no reminder.
+            let _ = inbox.send(event).await;
+        });
+    }
+
+    pub(crate) fn save_review(&mut self) {
+        self.reviewing.is_saving = false;
+        self.reviews.limit(self.limits.review_bytes);
+        self.reviews.save();
+    }
+
+    /// What became of a session's changes, in words for its model.
+    pub(crate) fn told(&self, session: &SessionKey, news: &[News]) -> String {
+        let workspace = self.sessions.get(session).map(|it| it.workspace.clone());
+        let shown = |path: &Path| match &workspace {
+            Some(it) => it.classify(path.to_path_buf()).shown,
+            None => path.display().to_string(),
+        };
+        let files: BTreeSet<&Path> = news.iter().map(News::path).collect();
+        let is_unsaved = |path: &&Path| {
+            let Some(Content::Text(rope)) = self.documents.get(path).map(|it| &it.content) else {
+                return false;
+            };
+            match regular::read_capped(path, self.limits.edit_bytes) {
+                Ok(Some(bytes)) => *rope != FileText::decode(bytes).text.as_str(),
+                Ok(None) | Err(_) => true,
+            }
+        };
+        let unsaved = files.into_iter().filter(is_unsaved);
+        let unsaved: Vec<PathBuf> = unsaved.map(Path::to_path_buf).collect();
+        reviews::told(news, shown, &unsaved)
     }
 
     fn release_holds(&mut self) {
@@ -145,7 +238,7 @@ impl Host {
     }
 
     /// Every surface that shows unreviewed changes hears of it here.
-    fn show_review(&mut self, moved: &[std::path::PathBuf]) {
+    fn show_review(&mut self, moved: &[PathBuf]) {
         let method = methods::ReviewChanged::METHOD;
         if !self.client.takes(method) {
             return;

@@ -122,11 +122,14 @@ impl Reviews {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
-        review.version = None;
+        if review.version.take().is_none() && text.is_some_and(|it| *review.ledger.live() == it) {
+            // Nothing has happened.
+            return;
+        }
         match text {
             Some(text) => review.anchor(&Rope::from_str(text)),
             None => match review.ledger.file_change() {
-                Some(FileChange::Deleted(_)) => {}
+                Some(FileChange::Deleted(_)) => return,
                 Some(FileChange::Created(_)) | None => review.ledger.deleted(By::Person),
             },
         }

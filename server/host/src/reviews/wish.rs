@@ -111,6 +111,18 @@ impl Reviews {
         (settled, left)
     }
 
+    /// The person has committed this text of a file: what is in it unchanged is accepted.
+    pub fn committed(&mut self, path: &Path, text: &str) {
+        let Some(review) = self.files.get_mut(path) else {
+            return;
+        };
+        let before = review.ledger.file_change().cloned();
+        let kept = review.ledger.committed(text);
+        if !kept.settled.is_empty() || before.as_ref() != review.ledger.file_change() {
+            self.touch(path, true);
+        }
+    }
+
     /// What would take back what these mean, as one step. Nothing is done.
     pub fn plan(&mut self, wishes: &[Wish]) -> Plan {
         let mut plan = Plan::default();
