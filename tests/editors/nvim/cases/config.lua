@@ -55,7 +55,9 @@ return {
     child:run(function()
       require("undine").setup({ cmd = { "no-such-undine" } })
     end)
+    child:cmd("nnoremap ]h <Nop>")
     child:cmd("checkhealth undine")
+    child:see("]h has a mapping of yours, which stays; `keys.next_change` names another key")
     child:see("`no-such-undine` was not found")
     child:see("no server runs")
   end,

@@ -46,7 +46,7 @@ local five = "one\ntwo\nthree\nfour\nfive\n"
 local change = { { 2, 2, "three\n", "pending" } }
 
 return {
-  ["an edit made without asking is seen, reverted by key, and back again by undo"] = function(T)
+  ["an edit made without asking is seen, reverted by key, and undo takes that back"] = function(T)
     local scene = open(T, { ["a.txt"] = five })
     edit(scene, "e1", "a.txt", "three", "III\n3")
     shows(scene, "a.txt", change)
@@ -64,7 +64,13 @@ return {
     )
     scene.child:keys("u")
     T.eq(scene:lines("a.txt"), { "one", "two", "III", "3", "four", "five" })
-    shows(scene, "a.txt", change)
+    -- Whose the text is then is the server's to say, and what it says is what is seen.
+    scene:settle()
+    shows(scene, "a.txt", scene:listed("a.txt"))
+    scene.child:keys("u")
+    T.eq(scene:lines("a.txt"), { "one", "two", "three", "four", "five" })
+    scene:settle()
+    shows(scene, "a.txt", scene:listed("a.txt"))
   end,
 
   ["a change that is kept is gone from sight and its text stays"] = function(T)
@@ -93,11 +99,16 @@ return {
     T.eq(scene:lines("a.txt"), { "zero", "one", "two", "three", "four", "five", "six" })
   end,
 
-  ["a file that is not open is listed, compared with what it was, and drawn when it is opened"] = function(
+  ["a file that was closed is listed, compared with what it was, and drawn when it is opened"] = function(
     T
   )
     local scene = open(T, { ["a.txt"] = "a\n", ["b.txt"] = five })
+    scene.child:cmd("edit b.txt | edit a.txt")
     edit(scene, "e1", "b.txt", "three", "III\n3")
+    shows(scene, "b.txt", change)
+    T.eq(scene:disk("b.txt"), "one\ntwo\nIII\n3\nfour\nfive\n")
+    scene.child:cmd("bwipeout b.txt")
+    scene:settle()
     scene.child:wait(function()
       return require("undine").status() == "1 change"
     end)

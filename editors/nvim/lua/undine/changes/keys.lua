@@ -60,4 +60,18 @@ function M.set(buf)
   return undo
 end
 
+--- The keys that a mapping of the person's for all buffers has.
+---@return { option: string, key: string }[]
+function M.taken()
+  local keys, taken = config.get().keys, {}
+  for _, it in ipairs(M.all) do
+    local key = keys[it.option]
+    local map = key and vim.fn.maparg(key, "n", false, true) or {}
+    if next(map) and map.buffer == 0 then
+      table.insert(taken, { option = it.option, key = key })
+    end
+  end
+  return taken
+end
+
 return M
