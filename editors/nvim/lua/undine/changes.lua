@@ -93,12 +93,25 @@ local function draw(change)
   if not buf or not vim.lsp.buf_is_attached(buf, change.client_id) then
     return false
   elseif M.n_hunks(change.file) == 0 then
-    marks.clear(buf)
+    -- Another server may have changes in the same file.
+    local drawn = state.drawn[buf]
+    if drawn and drawn.change.client_id == change.client_id then
+      marks.clear(buf)
+    end
     return false
   elseif change.file.version ~= vim.lsp.util.buf_versions[buf] then
     return true
   end
   return not marks.draw(buf, change)
+end
+
+--- Draws a file again, because it is to be shown in another way.
+---@param key string
+function M.redraw(key)
+  local change = state.changes[key]
+  if change then
+    draw(change)
+  end
 end
 
 --- Asks again for a file whose list is for another text.

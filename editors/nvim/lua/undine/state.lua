@@ -88,7 +88,7 @@ M.drawn = {}
 M.queued = {}
 ---@type integer? the quickfix list that shows the changes
 M.quickfix = nil
----@type { tab: integer, base: integer, key: string, path: string }? the tab page with a file's accepted text beside the live one
+---@type { tab: integer, base: integer, live: integer, key: string, path: string }? the tab page with a file's accepted text beside the live one
 M.diff = nil
 ---@type table<integer, true> buffers with a carriage return within a line, of which the server gets whole texts
 M.whole = {}

@@ -12,9 +12,12 @@ local function n_above(buf)
 end
 
 --- Lets virtual lines above the first line be seen in a window that shows it: they are out of sight unless the view is
---- told to leave room. The cursor's line stays in sight.
+--- told to leave room. The cursor's line stays in sight. (Where texts are compared, that room is for their alignment.)
 ---@param win integer
 function M.make_room(win)
+  if vim.wo[win].diff then
+    return
+  end
   vim.api.nvim_win_call(win, function()
     local view = vim.fn.winsaveview()
     local rest = vim.api.nvim_win_get_height(win) - view.lnum

@@ -529,7 +529,8 @@ return {
       { false, "a.txt", true, { "one", "TWO" } },
     })
     T.eq(here(child), { "a.txt", 2 })
-    child:see("Accepted: a.txt")
+    local screen = child:see("Accepted: a.txt")
+    T.ok(screen:find("two +│[~ ]*TWO"), "the lines stand side by side:\n" .. screen)
     -- What is kept becomes part of the accepted text.
     child:run(function()
       base["a.txt"] = "one\nTWO\n"
@@ -556,6 +557,7 @@ return {
       end),
       { false, 1 }
     )
+    T.eq(shown(child, 3), { "  one", "  two", "~ TWO" }, "and in the file as before")
     changed(child, {})
     changed(child, {}, {}, "b.txt")
   end,

@@ -103,15 +103,25 @@ local function open(change)
     for _, win in ipairs({ left, right }) do
       vim.api.nvim_win_call(win, vim.cmd.diffthis)
     end
-    vim.wo[left].winbar = ("Accepted: %s"):format(
-      vim.fn.fnamemodify(change.path, ":~:."):gsub("%%", "%%%%")
-    )
+    -- Both, so that the lines stand at the same height.
+    local name = vim.fn.fnamemodify(change.path, ":~:."):gsub("%%", "%%%%")
+    vim.wo[left].winbar, vim.wo[right].winbar = "Accepted: " .. name, "Now: " .. name
+    local key = changes.key(change)
     state.diff = {
       tab = vim.api.nvim_get_current_tabpage(),
       base = base,
-      key = changes.key(change),
+      live = live,
+      key = key,
       path = change.path,
     }
+    -- Lines that stand in no buffer would bring the two out of step.
+    changes.redraw(key)
+    state.on_wipeout(base, function()
+      if state.diff and state.diff.base == base then
+        state.diff = nil
+      end
+      changes.redraw(key)
+    end)
     local first = change.file.hunks[1]
     if first then
       require("undine.windows").reveal(right, first.range.start.line)

@@ -4,128 +4,10 @@
 --- The marks are extmarks, so that they move with what is typed. What looks the same at the same place is left as it
 --- is: a list after each key costs a look at each hunk and no drawing.
 local config = require("undine.config")
-local hunks_of = require("undine.hunks")
+local render = require("undine.changes.render")
 local state = require("undine.state")
 
 local M = {}
-
---- Lines of one hunk that have a sign; a file that was rewritten need not have thousands.
-local max_signs = 200
-
----@class undine.Look what a hunk's drawing depends on
----@field hunk agent.ReviewHunk
----@field n_lines integer
----@field is_queued boolean
----@field is_whole boolean whether it is the whole of a file that is new
-
----@param hunk agent.ReviewHunk
----@return integer first row
----@return integer n_lines
-local function lines_of(hunk)
-  local from, to = hunk.range.start, hunk.range["end"]
-  return from.line, to.line - from.line + (to.character > 0 and 1 or 0)
-end
-
----@param look undine.Look
----@return string text of the sign
----@return string hl of the sign
-local function sign_of(look)
-  if look.hunk.state == "mixed" then
-    return "*", "UndineSignMixed"
-  elseif look.n_lines == 0 then
-    return "_", "UndineSignRemoved"
-  elseif look.hunk.baseText == "" then
-    return "+", "UndineSignAdded"
-  end
-  return "~", "UndineSignChanged"
-end
-
---- The accepted lines, as many as may be shown and how many more there are.
----@param look undine.Look
----@param shape { width: integer, tabstop: integer, max_lines: integer }
----@return [string, string][][]? lines
-local function removed_lines(look, shape)
-  local base = hunks_of.split(look.hunk.baseText)
-  if #base == 0 then
-    return nil
-  end
-  local n_shown = #base <= shape.max_lines and #base or shape.max_lines - 1
-  local lines = {}
-  for at = 1, n_shown do
-    lines[at] = hunks_of.virtual_line(base[at], "UndineDelete", shape)
-  end
-  if n_shown < #base then
-    local more = ("… %d more lines"):format(#base - n_shown)
-    table.insert(lines, hunks_of.virtual_line(more, "UndineDelete", shape))
-  end
-  return lines
-end
-
----@param look undine.Look
----@return string? text behind the first line
-local function hint_of(look)
-  if look.is_queued then
-    return " reverted when this step ends"
-  elseif look.hunk.state == "mixed" then
-    return " yours too"
-  end
-end
-
----@class undine.ChangeMark
----@field row integer
----@field opts vim.api.keyset.set_extmark
-
---- The marks of one hunk; the first of them tells where it is. Pure.
----@param look undine.Look
----@param n_rows integer of the buffer
----@param shape { width: integer, tabstop: integer, max_lines: integer, signs: boolean }
----@return undine.ChangeMark[]
-function M.render(look, n_rows, shape)
-  local first = lines_of(look.hunk)
-  local row = math.min(first, n_rows - 1)
-  local sign, sign_hl = sign_of(look)
-  local is_mixed = look.hunk.state == "mixed"
-
-  local anchor = { priority = 150 }
-  if look.n_lines > 0 then
-    anchor.end_row, anchor.end_col = math.min(first + look.n_lines, n_rows), 0
-    if is_mixed or not look.is_whole then
-      anchor.hl_group, anchor.hl_eol = is_mixed and "UndineMixed" or "UndineAdd", true
-    end
-  end
-  local hint = hint_of(look)
-  if hint then
-    anchor.virt_text, anchor.virt_text_pos = { { hint, "UndineHint" } }, "eol"
-  end
-  local marks = { { row = row, opts = anchor } }
-
-  local removed = removed_lines(look, shape)
-  if removed then
-    local opts = { virt_lines = removed, virt_lines_above = first < n_rows }
-    table.insert(marks, { row = row, opts = opts })
-  end
-  if shape.signs then
-    for at = 0, math.min(math.max(look.n_lines, 1), max_signs) - 1 do
-      local opts = { sign_text = sign, sign_hl_group = sign_hl, priority = 20 }
-      table.insert(marks, { row = math.min(row + at, n_rows - 1), opts = opts })
-    end
-  end
-  return marks
-end
-
---- What is said above the first line of a file that was made or deleted.
----@param change agent.WholeFile
----@return string
-function M.top_line(change)
-  local keys, words = config.get().keys, {}
-  for _, it in ipairs({ { keys.keep_file, "keep" }, { keys.revert_file, "revert" } }) do
-    if it[1] then
-      table.insert(words, ("%s %s"):format(it[1], it[2]))
-    end
-  end
-  local text = change == "created" and "Made by Undine" or "Deleted by Undine"
-  return #words > 0 and ("%s  %s"):format(text, table.concat(words, ", ")) or text
-end
 
 ---@param buf integer
 ---@param row integer
@@ -162,7 +44,7 @@ end
 ---@param look undine.Look
 ---@param n_rows integer
 local function is_in_place(buf, drawn, look, n_rows)
-  local row = lines_of(look.hunk)
+  local row = render.lines_of(look.hunk)
   local first, last = M.place(buf, drawn)
   return first == math.min(row, n_rows - 1)
     and last == (look.n_lines > 0 and math.min(row + look.n_lines, n_rows) or first)
@@ -182,14 +64,15 @@ end
 ---@param buf integer
 ---@param change undine.Change
 ---@param before undine.Drawn?
+---@param is_beside boolean
 ---@return integer? id
-local function draw_top(buf, change, before)
+local function draw_top(buf, change, before, is_beside)
   local kind = change.file.change
   if before and before.top then
     vim.api.nvim_buf_del_extmark(buf, state.changes_ns, before.top)
   end
-  if kind then
-    local line = { { M.top_line(kind), "UndineHint" } }
+  if kind and not is_beside then
+    local line = { { render.top_line(kind), "UndineHint" } }
     return put(buf, 0, { virt_lines = { line }, virt_lines_above = true, priority = 10 })
   end
 end
@@ -230,7 +113,7 @@ function M.draw(buf, change)
   local options = config.get().changes
   local n_rows = vim.api.nvim_buf_line_count(buf)
   for _, hunk in ipairs(change.file.hunks) do
-    local first, n_lines = lines_of(hunk)
+    local first, n_lines = render.lines_of(hunk)
     if first + n_lines > n_rows + 1 then
       return false
     end
@@ -242,15 +125,12 @@ function M.draw(buf, change)
     max_lines = options.removed_lines,
     signs = options.signs,
   }
+  local is_beside = state.diff ~= nil and state.diff.live == buf
   local before = state.drawn[buf]
   local old, hunks = by_look(before), {}
   for at, hunk in ipairs(change.file.hunks) do
-    local _, n_lines = lines_of(hunk)
-    local is_queued = state.queued[hunk.id] == true
-    local is_whole = change.file.change == "created" and hunk.baseText == ""
-    local look = { hunk = hunk, n_lines = n_lines, is_queued = is_queued, is_whole = is_whole }
-    local name =
-      table.concat({ hunk.id, hunk.state, n_lines, tostring(is_queued), tostring(is_whole) }, " ")
+    local look = render.look_of(hunk, change, is_beside)
+    local name = render.name_of(look)
     local known = table.remove(old[name], 1)
     if known and is_in_place(buf, known, look, n_rows) then
       known.hunk = hunk
@@ -260,11 +140,11 @@ function M.draw(buf, change)
         take_away(buf, known)
       end
       local ids = {}
-      for _, mark in ipairs(M.render(look, n_rows, shape)) do
+      for _, mark in ipairs(render.render(look, n_rows, shape)) do
         table.insert(ids, put(buf, mark.row, mark.opts))
       end
       local id = table.remove(ids, 1)
-      hunks[at] = { hunk = hunk, n_lines = n_lines, look = name, id = id, others = ids }
+      hunks[at] = { hunk = hunk, n_lines = look.n_lines, look = name, id = id, others = ids }
     end
   end
   for _, left in pairs(old) do
@@ -276,7 +156,7 @@ function M.draw(buf, change)
   state.drawn[buf] = {
     change = change,
     hunks = hunks,
-    top = draw_top(buf, change, before),
+    top = draw_top(buf, change, before, is_beside),
     undo_keys = before and before.undo_keys or begin(buf),
   }
   make_room(buf)
