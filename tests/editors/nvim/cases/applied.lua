@@ -167,6 +167,21 @@ return {
     )
   end,
 
+  ["a change is drawn anew where its marks were lost or the server sees it elsewhere"] = function(
+    T
+  )
+    local child = begin(T, "one\nTWO\nthree\n")
+    changed(child, { { "h1", 1, 1, "two\n" } })
+    child:keys("2GddP")
+    T.lacks(vim.inspect(places(child)), vim.inspect({ "h1", 1, 2 }))
+    changed(child, { { "h1", 1, 1, "two\n" } })
+    T.eq(places(child), { { "h1", 1, 2 } })
+    T.eq(shown(child, 3), { "  one", "  two", "~ TWO" })
+    local n = n_marks(child)
+    changed(child, { { "h1", 2, 1, "two\n" } })
+    T.eq({ places(child), n_marks(child) }, { { { "h1", 2, 3 } }, n })
+  end,
+
   ["a list for an older text is not drawn, and is asked for again"] = function(T)
     local child = begin(T, "one\nTWO\nthree\n")
     changed(child, { { "h1", 1, 1, "two\n" } })
@@ -455,12 +470,12 @@ return {
       },
     })
     child:see("+1 -2  ONE")
-    child:cmd("2cc | copen")
+    child:cmd("3cc | copen")
     changed(child, { { "h2", 2, 1, "" } })
     child:wait(function()
       return #vim.fn.getqflist() == 2
     end)
-    T.eq({ list()[1], list()[2] }, { "Undine: 2 changes in 2 files", 1 })
+    T.eq({ list()[1], list()[2] }, { "Undine: 2 changes in 2 files", 2 })
     child:keys("2G:UndineKeep<CR>")
     T.eq(child:take(resolve), '{"action":"keep","hunkIds":["h3"]}')
     changed(child, {}, {}, "b.txt")
