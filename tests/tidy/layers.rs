@@ -20,7 +20,15 @@ const ENGINE: Layers = &[
 
 const HOST: Layers = &[
     // The outside world, each behind a small API.
-    &["git", "workspace", "regular", "store", "process", "tasks"],
+    &[
+        "git",
+        "workspace",
+        "regular",
+        "folder",
+        "store",
+        "process",
+        "tasks",
+    ],
     // The world in our terms.
     &[
         "documents",

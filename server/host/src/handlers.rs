@@ -4,6 +4,7 @@ mod actions;
 mod answers;
 mod checkpoints;
 mod commits;
+mod cut_off;
 mod documents;
 mod lifecycle;
 mod prompt;

@@ -139,8 +139,23 @@ impl Host {
         }
     }
 
-    /// Lets a session take something in, and does what it asks for.
+    /// Lets a session take something in, and does what it asks for. What may have the model asked waits for
+    /// reverts that are on their way; a cancel waits for nothing.
     pub(crate) fn step(&mut self, session: &SessionKey, input: Input) {
+        if matches!(input, Input::Cancel | Input::CancelPrompt(_)) {
+            for kept in self.take_kept(session) {
+                self.step_now(session, kept);
+            }
+        } else if asks_model(&input) {
+            let Some(input) = self.after_reverts(session, input) else {
+                return;
+            };
+            return self.step_now(session, input);
+        }
+        self.step_now(session, input);
+    }
+
+    fn step_now(&mut self, session: &SessionKey, input: Input) {
         if !self.sessions.contains_key(session) {
             return;
         }
@@ -264,6 +279,7 @@ impl Host {
             }
             Event::SaveReview => self.save_review(),
             Event::Warn(text) => self.warn_once(text),
+            Event::Trouble(text) => self.show_error(&text),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -290,6 +306,13 @@ impl Host {
                 reply,
             }),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
+            Ask::NoteEdit {
+                session,
+                call,
+                files,
+                checkpoint,
+                reply,
+            } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
         }
     }

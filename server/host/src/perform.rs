@@ -9,18 +9,22 @@ use crate::plan::{Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
 use crate::store::checkpoints::Action;
+use crate::store::journal::Journals;
 use crate::tools;
+use crate::workspace::Workspace;
 use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
+use protocol::config::Config;
 use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
-use protocol::record::Record;
+use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 impl Host {
     /// Does what a session asks for, in order.
@@ -48,6 +52,32 @@ impl Host {
                 }
                 Effect::Answer { prompts, end } => self.answer_prompts(session, prompts, &end),
             }
+        }
+    }
+
+    /// Writes down which files a call is about to change, and answers; not for a call that has ended: it is
+    /// not to change anything any more.
+    pub(crate) fn note_edit(
+        &mut self,
+        session: &SessionKey,
+        call: CallId,
+        files: Vec<EditedFile>,
+        checkpoint: Option<String>,
+        reply: oneshot::Sender<()>,
+    ) {
+        let is_open = self
+            .sessions
+            .get(session)
+            .is_some_and(|it| it.session.open_calls().any(|it| it == call));
+        if is_open {
+            let edit = Record::Edit {
+                call,
+                files,
+                checkpoint,
+            };
+            self.append(session, edit);
+            // Its task may have given up this moment.
+            let _ = reply.send(());
         }
     }
 
@@ -170,24 +200,42 @@ impl Host {
             turn: open.session.turn().unwrap_or(TurnId(0)),
             call,
         };
+        let workspace = open.workspace.clone();
         World {
-            author,
-            session: open.key.clone(),
-            workspace: open.workspace.clone(),
-            documents: self.documents.snapshot(),
             seen: open.seen.clone(),
             given: open.given.clone(),
+            ..self.world_of(open.key.clone(), author, workspace, &open.config)
+        }
+    }
+
+    /// The world as it is now, of which nothing was read yet.
+    pub(crate) fn world_of(
+        &self,
+        session: SessionKey,
+        author: Author,
+        workspace: Arc<Workspace>,
+        config: &Config,
+    ) -> World {
+        World {
+            author,
+            session,
+            workspace,
+            seen: Arc::default(),
+            given: Arc::default(),
+            documents: self.documents.snapshot(),
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
-            limits: Arc::new(open.config.limits.clone()),
-            edits: open.config.edits.clone(),
+            file_operations: self.client.file_operations,
+            limits: Arc::new(config.limits.clone()),
+            edits: config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
-            checkpoints: Arc::new(self.checkpoints.with_limits(&open.config.limits)),
-            checkpoint_first: open.config.safety.checkpoint_on_mutation,
+            journals: Journals::new(&self.folders.data),
+            checkpoints: Arc::new(self.checkpoints.with_limits(&config.limits)),
+            checkpoint_first: config.safety.checkpoint_on_mutation,
             action: None,
-            key_variables: endpoint::key_variables(&open.config).into(),
+            key_variables: endpoint::key_variables(config).into(),
         }
     }
 
@@ -302,11 +350,8 @@ impl Host {
             Arc::make_mut(&mut open.seen).extend(saw);
         }
         self.forget_run(session, call);
-        let input = Input::Finished(call, finished);
-        // The model is asked next, perhaps; what the person wants reverted comes first.
-        if let Some(input) = self.revert_before(session, input) {
-            self.step(session, input);
-        }
+        self.revert_before(session);
+        self.step(session, Input::Finished(call, finished));
     }
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {

@@ -4,6 +4,7 @@ use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
 use crate::store::checkpoints::{Action, Checkpoints};
+use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
@@ -42,10 +43,12 @@ pub struct World {
     pub encoding: Encoding,
     /// The editor applies `documentChanges` with versions.
     pub versioned_edits: bool,
+    pub file_operations: FileOperations,
     pub limits: Arc<Limits>,
     pub edits: Edits,
     pub locks: Arc<Locks>,
     pub children: Arc<Children>,
+    pub journals: Journals,
     pub checkpoints: Arc<Checkpoints>,
     /// Whether a change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`). Not
     /// where whoever applies it has made one.
@@ -54,6 +57,13 @@ pub struct World {
     pub action: Option<Arc<Action>>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
+}
+
+/// What an editor does to whole files in a workspace edit, beside changing texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileOperations {
+    pub delete: bool,
+    pub rename: bool,
 }
 
 /// What the model was given to read in this turn, so that it is not sent twice (spec 1.1). Whatever takes
@@ -101,6 +111,19 @@ impl Given {
 pub struct Locks(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>);
 
 impl Locks {
+    /// Waits for the turn of several files. In one order for all, so that no two wait for each other.
+    pub async fn files<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a std::path::Path>,
+    ) -> Vec<tokio::sync::OwnedMutexGuard<()>> {
+        let sorted: std::collections::BTreeSet<_> = paths.collect();
+        let mut turns = Vec::with_capacity(sorted.len());
+        for path in sorted {
+            turns.push(self.file(path).await);
+        }
+        turns
+    }
+
     /// Waits for the file's turn. The guard ends it.
     pub async fn file(&self, path: &std::path::Path) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
@@ -169,6 +192,8 @@ pub enum Done {
         exit_code: Option<i32>,
         /// Files whose text the model knows now.
         saw: Vec<(PathBuf, TextHash)>,
+        /// Whether a change was made at a place that is not written quite as the model wrote it (spec 1.3).
+        fuzzy: bool,
     },
     Cancelled,
     /// What the plan was made on has changed; nothing was done.
@@ -182,6 +207,7 @@ impl Done {
             shown: None,
             exit_code: None,
             saw: Vec::new(),
+            fuzzy: false,
         }
     }
 }
@@ -204,6 +230,7 @@ impl WorkEnd {
                 shown,
                 exit_code,
                 saw,
+                fuzzy,
             }) => {
                 let outcome = Outcome::Success;
                 (
@@ -213,6 +240,7 @@ impl WorkEnd {
                         shown,
                         duration_ms,
                         exit_code,
+                        fuzzy,
                     },
                     saw,
                 )
@@ -226,6 +254,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        fuzzy: false,
                     },
                     Vec::new(),
                 )
@@ -239,6 +268,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        fuzzy: false,
                     },
                     Vec::new(),
                 )

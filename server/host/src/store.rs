@@ -1,6 +1,7 @@
 //! What Undine keeps on disk: sessions, their logs and their list; checkpoints.
 
 pub mod checkpoints;
+pub mod journal;
 mod list;
 mod log;
 
