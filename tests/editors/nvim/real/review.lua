@@ -125,4 +125,88 @@ return {
     shows(scene, "b.txt", {})
     T.eq(scene:lines("b.txt"), { "one", "two", "three", "four", "five" })
   end,
+
+  ["a file that was never open is listed and reverted on the disk"] = function(T)
+    local scene = open(T, { ["a.txt"] = "a\n", ["b.txt"] = five })
+    edit(scene, "e1", "b.txt", "three", "III\n3")
+    scene.child:wait(function()
+      return require("undine").status() == "1 change"
+    end)
+    scene.child:cmd("UndineReview all")
+    scene.child:see("+2 -1  III")
+    scene.child:cmd("UndineRevert hunk")
+    scene.child:wait(function()
+      return require("undine").status() == ""
+    end)
+    T.eq(scene:disk("b.txt"), five)
+  end,
+
+  ["a file that the agent made says so, and its revert takes it and its buffer away"] = function(T)
+    local scene = open(T, { ["a.txt"] = "a\n" })
+    scene:prompt("Make it.")
+    scene.model:call("e1", "write_file", { path = "new.txt", content = "one\ntwo\n" })
+    scene.model:answer("Done.")
+    scene:rests()
+    scene.child:cmd("wincmd h")
+    scene.child:wait(function()
+      return require("undine").status() == "1 change"
+    end)
+    scene.child:cmd("edit new.txt")
+    scene.child:see("Made by Undine")
+    T.eq(scene:hunks("new.txt"), { { 0, 2, "", "pending" } })
+    scene.child:keys("<Space>uX")
+    scene.child:wait(function()
+      return require("undine").status() == ""
+    end)
+    T.eq(vim.uv.fs_stat(scene:path("new.txt")), nil)
+    scene.child:wait(function()
+      return vim.fn.bufexists("new.txt") == 0
+    end)
+    T.eq(
+      scene.child:run(function()
+        return { vim.fn.winnr("$"), vim.fn.bufname() }
+      end),
+      { 3, "a.txt" }
+    )
+  end,
+
+  ["a file that the agent deleted is in the list, and comes back"] = function(T)
+    local scene = open(T, { ["a.txt"] = "a\n", ["b.txt"] = five })
+    scene:prompt("Delete it.")
+    scene.model:call("e1", "delete_file", { path = "b.txt" })
+    scene.model:answer("Done.")
+    scene:rests()
+    scene.child:cmd("wincmd h")
+    scene.child:wait(function()
+      return require("undine").status() == "1 change"
+    end)
+    T.eq(vim.uv.fs_stat(scene:path("b.txt")), nil)
+    scene.child:cmd("UndineReview all")
+    scene.child:see("the file was deleted")
+    scene.child:cmd("UndineRevert hunk")
+    scene.child:wait(function()
+      return require("undine").status() == ""
+    end)
+    T.eq(scene:disk("b.txt"), five)
+  end,
+
+  ["a checkpoint gives a file back what it was"] = function(T)
+    local scene = open(T, { ["a.txt"] = five })
+    scene.child:cmd("UndineCheckpoint a.txt")
+    scene.child:see("made a checkpoint of 1 file")
+    edit(scene, "e1", "a.txt", "three", "III\n3")
+    shows(scene, "a.txt", change)
+    scene.child:run(function()
+      vim.ui.select = function(items, _, done)
+        done(items[#items == 2 and items[1] == true and 1 or #items])
+      end
+    end)
+    scene.child:cmd("UndineCheckpoints")
+    scene.child:see("restored 1 file")
+    T.eq(scene:disk("a.txt"), five)
+    scene.child:wait(function()
+      return vim.api.nvim_buf_get_lines(vim.fn.bufnr("a.txt"), 2, 3, false)[1] == "three"
+    end)
+    shows(scene, "a.txt", {})
+  end,
 }
