@@ -1,5 +1,7 @@
 //! The command line.
 
+mod checkpoints;
+
 use crate::client::Client;
 use crate::demo;
 use crate::documents::Documents;
@@ -17,7 +19,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use engine::config::{Layer, Origin};
 use serde_json::{Map, Value};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,6 +57,20 @@ struct Arguments {
 enum Command {
     /// Serves an editor over stdio. The default when stdin is not a terminal.
     Lsp,
+    /// Lists what files were before the agent changed them, for the project in this folder.
+    Checkpoints {
+        /// As JSON, for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Gives files of the project in this folder back what they were at a checkpoint.
+    Restore {
+        /// The checkpoint's id, or its beginning.
+        id: String,
+        /// Does not ask.
+        #[arg(long)]
+        force: bool,
+    },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.
     ///
     /// The configured model answers, or the one that `--model` names; without one a built-in script does.
@@ -80,6 +96,12 @@ pub fn main() -> ExitCode {
     };
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
+        Some(Command::Checkpoints { json }) => {
+            checkpoints::list(flags, json).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Restore { id, force }) => {
+            checkpoints::restore(flags, id, force).unwrap_or_else(|it| complain(&it))
+        }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
             yes,
@@ -237,6 +259,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         sessions: HashMap::new(),
         task_session: None,
         next_token: 0,
+        errands: BTreeMap::new(),
         asking: crate::asking::Asking::default(),
         tasks: Tasks::new(runtime),
         children: children.clone(),

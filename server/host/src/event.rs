@@ -3,6 +3,8 @@
 use crate::apply::Applied;
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
+use crate::restore::{Planned, Restored};
+use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
 use protocol::acp;
 use protocol::lsp;
@@ -26,6 +28,10 @@ pub enum Event {
     Editor(Ask),
     /// Files were changed on the disk, not through the editor.
     Written(Vec<Written>),
+    /// An errand's task has answered, by the errand's number.
+    Errand(u64, Found),
+    /// Something that the person must hear of, whatever became of the call that met with it.
+    Trouble(String),
     /// What became of a revert.
     Reverted(u64, Result<Applied, String>),
     /// The editor may have to hear how reviews have moved.
@@ -36,12 +42,19 @@ pub enum Event {
     SaveReview,
     /// Something that the person is to hear once.
     Warn(String),
-    /// Something that the person must hear of, whatever became of the call that met with it.
-    Trouble(String),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
     ParentGone,
+}
+
+/// What an errand's task found or did. Each error is a sentence for the person.
+pub enum Found {
+    Listed(Result<Vec<Manifest>, String>),
+    Kept(Result<Manifest, String>),
+    /// Before the person is asked.
+    Planned(Result<Planned, String>),
+    Restored(Result<Restored, String>),
 }
 
 /// One file that was changed on the disk.

@@ -6,6 +6,7 @@
 use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
+use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::Reviewing;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
@@ -22,7 +23,7 @@ use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
 use protocol::session::{CallId, StreamId};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ pub struct Host {
     /// The session of tasks that code actions start.
     pub(crate) task_session: Option<SessionKey>,
     pub(crate) next_token: u64,
+    pub(crate) errands: BTreeMap<u64, Errand>,
     pub(crate) asking: Asking,
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
@@ -87,6 +89,7 @@ pub struct Layers {
 pub enum TaskKey {
     Model(SessionKey, StreamId),
     Call(SessionKey, CallId),
+    Errand(u64),
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
@@ -192,10 +195,21 @@ impl Host {
                 Incoming::Shutdown => self.shutdown(reply),
                 Incoming::Agent(request) => match request {
                     ClientRequest::NewSession(params) => {
-                        reply.send::<methods::NewSession>(self.new_session(params))
+                        let opened = self.new_session(params);
+                        let session = opened.as_ref().ok().map(|it| it.session_id.0.clone());
+                        reply.send::<methods::NewSession>(opened);
+                        session
+                            .into_iter()
+                            .for_each(|it| self.announce_commands(&it));
                     }
                     ClientRequest::LoadSession(params) => {
-                        reply.send::<methods::LoadSession>(self.load_session(params))
+                        let session = params.session_id.0.clone();
+                        let loaded = self.load_session(params);
+                        let is_open = loaded.is_ok();
+                        reply.send::<methods::LoadSession>(loaded);
+                        if is_open {
+                            self.announce_commands(&session);
+                        }
                     }
                     ClientRequest::ListSessions(params) => {
                         reply.send::<methods::ListSessions>(self.list_sessions(params))
@@ -215,14 +229,12 @@ impl Host {
                     ClientRequest::ReviewBase(params) => {
                         reply.send::<methods::ReviewBase>(self.review_base(params))
                     }
-                    ClientRequest::ListCheckpoints(params) => {
-                        reply.send::<methods::ListCheckpoints>(self.list_checkpoints(params))
-                    }
+                    ClientRequest::ListCheckpoints(params) => self.list_checkpoints(&params, reply),
                     ClientRequest::CreateCheckpoint(params) => {
-                        reply.send::<methods::CreateCheckpoint>(self.create_checkpoint(params))
+                        self.create_checkpoint(params, reply)
                     }
                     ClientRequest::RestoreCheckpoint(params) => {
-                        reply.send::<methods::RestoreCheckpoint>(self.restore_checkpoint(params))
+                        self.restore_checkpoint(params, reply)
                     }
                 },
                 Incoming::Lsp(request) => match request {
@@ -269,6 +281,8 @@ impl Host {
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
+            Event::Errand(number, found) => self.found(number, found),
+            Event::Trouble(text) => self.show_error(&text),
             Event::Written(files) => self.written(&files),
             Event::Reverted(id, end) => self.reverted(id, end),
             Event::TellReview => self.tell_review(),
@@ -279,7 +293,6 @@ impl Host {
             }
             Event::SaveReview => self.save_review(),
             Event::Warn(text) => self.warn_once(text),
-            Event::Trouble(text) => self.show_error(&text),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
