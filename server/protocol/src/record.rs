@@ -87,6 +87,24 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
     },
+    /// An action that had been stored for approval ran, because the person approved it. `approval` is its id
+    /// there; `call` is new. It belongs to a turn of its own, in which no model is asked.
+    Replayed {
+        approval: String,
+        turn: TurnId,
+        call: CallId,
+        tool: String,
+        arguments: serde_json::Value,
+        outcome: Outcome,
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+        title: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
+    },
     /// The mode was changed.
     Mode { mode: Mode },
     /// Another model answers from here on.
@@ -112,6 +130,7 @@ impl Record {
             | Self::Assistant { .. }
             | Self::Call { .. }
             | Self::Result { .. }
+            | Self::Replayed { .. }
             | Self::Mode { .. }
             | Self::Model { .. }
             | Self::Ended { .. } => self,

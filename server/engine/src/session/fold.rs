@@ -75,6 +75,19 @@ impl Session {
                         session.remember_result(*call, text.clone(), *outcome);
                     }
                 }
+                Record::Replayed {
+                    approval,
+                    turn: id,
+                    call,
+                    title,
+                    outcome,
+                    text,
+                    ..
+                } => {
+                    session.next.turn = session.next.turn.max(id.0 + 1);
+                    session.next.call = session.next.call.max(call.0 + 1);
+                    session.remember_replay(approval, title, *outcome, text);
+                }
                 Record::Ended { .. } => turn = None,
             }
         }
@@ -165,6 +178,36 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                         status: Some(CallStatus::Done(*outcome)),
                         title: title.clone(),
                         content: shown,
+                        duration_ms: *duration_ms,
+                        exit_code: *exit_code,
+                        ..CallChange::default()
+                    },
+                ));
+            }
+            Record::Replayed {
+                call,
+                tool,
+                arguments,
+                outcome,
+                text,
+                shown,
+                title,
+                duration_ms,
+                exit_code,
+                ..
+            } => {
+                updates.push(Update::Call {
+                    call: *call,
+                    tool: tool.clone(),
+                    arguments: arguments.clone(),
+                });
+                let shown = shown.as_ref().unwrap_or(text).clone();
+                updates.push(Update::CallChanged(
+                    *call,
+                    CallChange {
+                        status: Some(CallStatus::Done(*outcome)),
+                        title: Some(title.clone()),
+                        content: vec![CallContent::Text(shown)],
                         duration_ms: *duration_ms,
                         exit_code: *exit_code,
                         ..CallChange::default()
