@@ -2,11 +2,13 @@
 
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
+use crate::store::approvals::Claim;
 use engine::provider::ModelEvent;
 use protocol::acp;
 use protocol::lsp;
 use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
+use protocol::tool::Outcome;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -24,10 +26,33 @@ pub enum Event {
     Editor(Ask),
     /// Files were changed on the disk, not through the editor.
     Written(Vec<Written>),
+    /// The person approves a stored action.
+    Approve(Box<Approve>),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
     ParentGone,
+}
+
+/// An approval of a stored action, and who waits for what becomes of it.
+pub struct Approve {
+    pub claim: Claim,
+    pub reply: oneshot::Sender<Approved>,
+}
+
+/// What became of an approved action. The texts are for the person.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Approved {
+    Ran {
+        outcome: Outcome,
+        text: String,
+    },
+    /// Nothing was done, and why.
+    Refused(String),
+    /// Nothing was done: it would do something else by now, and this is what the next approval is good for.
+    Changed {
+        preview: String,
+    },
 }
 
 /// One file that was changed on the disk.

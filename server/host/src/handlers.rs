@@ -2,12 +2,15 @@
 
 mod actions;
 mod answers;
+mod approvals;
 mod checkpoints;
 mod documents;
 mod lifecycle;
 mod prompt;
 mod review;
 mod sessions;
+
+pub(crate) use approvals::Approving;
 
 use crate::main_loop::Host;
 use protocol::lsp::{MessageType, ShowMessageParams};

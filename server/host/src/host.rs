@@ -30,6 +30,8 @@ mod perform;
 mod session_host;
 mod show;
 
+mod approvals;
 mod demo;
+mod run;
 
 pub mod cli;

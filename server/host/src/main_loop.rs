@@ -7,6 +7,7 @@ use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
 use crate::event::{Ask, Event, SessionKey, Whose};
+use crate::handlers::Approving;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -48,6 +49,10 @@ pub struct Host {
     /// The session of tasks that code actions start.
     pub(crate) task_session: Option<SessionKey>,
     pub(crate) next_token: u64,
+    /// Somebody can be asked.
+    pub(crate) attended: bool,
+    /// Stored actions that run, by the ids of their approvals.
+    pub(crate) approving: HashMap<String, Approving>,
     pub(crate) asking: Asking,
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
@@ -229,6 +234,7 @@ impl Host {
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
             Event::Written(files) => self.written(files),
+            Event::Approve(approve) => self.approve(*approve),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {

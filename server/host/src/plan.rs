@@ -119,7 +119,17 @@ pub struct Plan {
     accesses: Vec<Access>,
     preview: Vec<Preview>,
     shown: String,
+    files: Vec<Touched>,
     work: Work,
+}
+
+/// What a file is before and after a plan has run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    pub path: PathBuf,
+    /// `None`: there is no file.
+    pub before: Option<TextHash>,
+    pub after: Option<TextHash>,
 }
 
 type Work = Box<dyn FnOnce(Run) -> BoxFuture<'static, Result<Done, String>> + Send>;
@@ -248,6 +258,7 @@ impl Plan {
             accesses: Vec::new(),
             preview: Vec::new(),
             shown: None,
+            files: Vec::new(),
         }
     }
 
@@ -260,6 +271,11 @@ impl Plan {
             preview: self.preview.clone(),
             shown: self.shown.clone(),
         }
+    }
+
+    /// The files that it changes, for one that must be known again later.
+    pub fn files(&self) -> &[Touched] {
+        &self.files
     }
 
     /// The kind is the tool's; whoever called the tool sets it.
@@ -279,6 +295,7 @@ pub struct PlanBuilder {
     accesses: Vec<Access>,
     preview: Vec<Preview>,
     shown: Option<String>,
+    files: Vec<Touched>,
 }
 
 impl PlanBuilder {
@@ -308,6 +325,16 @@ impl PlanBuilder {
         self
     }
 
+    /// A file's text becomes another; `None`: there is none.
+    pub fn touches(mut self, file: &FilePath, before: Option<&str>, after: Option<&str>) -> Self {
+        self.files.push(Touched {
+            path: file.real.clone(),
+            before: before.map(text_hash),
+            after: after.map(text_hash),
+        });
+        self
+    }
+
     /// The hash that an approval is bound to, where the accesses alone do not say everything.
     pub fn shown(mut self, hash: String) -> Self {
         self.shown = Some(hash);
@@ -327,6 +354,7 @@ impl PlanBuilder {
             accesses: self.accesses,
             preview: self.preview,
             shown,
+            files: self.files,
             work: Box::new(move |run| Box::pin(work(run))),
         }
     }

@@ -1,10 +1,11 @@
-//! Sessions on disk: where they lie, their logs, and their list.
+//! Sessions on disk: where they lie, their logs, and their list; and what waits for an approval.
 
+pub mod approvals;
 mod list;
 mod log;
 
 pub use list::{Listed, list, new_id, path, title_of};
-pub use log::{Log, LogError, read};
+pub use log::{Log, LogError, now_ms, read};
 
 use std::fs;
 use std::io;

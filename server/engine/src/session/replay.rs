@@ -9,7 +9,7 @@ use super::effect::{Effect, Update};
 use crate::context::Entry;
 use crate::provider::ToolCall;
 use protocol::record::Record;
-use protocol::session::Mode;
+use protocol::session::{CallId, Mode};
 use protocol::tool::Outcome;
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ pub enum ReplayEnd {
     /// Nothing was done, and why.
     Refused(String),
     /// Nothing was done: it would do something else by now than what was shown. This is what.
-    Changed(Box<Planned>),
+    Changed { call: CallId, plan: Box<Planned> },
 }
 
 /// Who wants a call.
@@ -70,6 +70,11 @@ const DONE_BEFORE: &str =
     "It had been done before: the server stopped before it could be noted. Nothing was done now.";
 
 impl Session {
+    /// Whether the session's log says that an approved action ran.
+    pub fn has_replayed(&self, approval: &str) -> bool {
+        self.replayed.contains_key(approval)
+    }
+
     pub(super) fn replay(&mut self, replay: Replay, out: &mut Vec<Effect>) {
         let approval = replay.approval.clone();
         let end = match self.replayed.get(&approval) {
@@ -155,7 +160,7 @@ impl Session {
     /// The plan is another than the one that was shown.
     pub(super) fn replay_changed(
         &mut self,
-        id: protocol::session::CallId,
+        id: CallId,
         plan: Planned,
         out: &mut Vec<Effect>,
     ) {
@@ -190,7 +195,10 @@ impl Session {
             ran,
         } = closed;
         let end = match (&approved.changed, ran) {
-            (Some(plan), _) => ReplayEnd::Changed(plan.clone()),
+            (Some(plan), _) => ReplayEnd::Changed {
+                call: id,
+                plan: plan.clone(),
+            },
             (None, Ran::No) => ReplayEnd::Refused(text.clone()),
             (None, Ran::Yes) => ReplayEnd::Ran {
                 outcome,

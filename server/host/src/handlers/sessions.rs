@@ -46,7 +46,7 @@ impl Host {
         let path = folder.join(format!("{id}.jsonl"));
         let voucher = self.folders.voucher(&path);
         let log = Log::new(path, Some(voucher));
-        let settings = settings(&resolved.config, &workspace);
+        let settings = settings(&resolved.config, &workspace, self.attended);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved);
@@ -114,7 +114,7 @@ impl Host {
                 true => records,
                 false => records.into_iter().map(Record::without_answers).collect(),
             };
-            let settings = settings(&resolved.config, &workspace);
+            let settings = settings(&resolved.config, &workspace, self.attended);
             let (session, repairs) = Session::resume(&records, settings);
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
@@ -208,15 +208,15 @@ impl Host {
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
-        let effects = open
-            .session
-            .configure(settings(&resolved.config, &open.workspace));
+        let effects =
+            open.session
+                .configure(settings(&resolved.config, &open.workspace, self.attended));
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
     }
 }
 
-fn settings(config: &Config, workspace: &Workspace) -> Settings {
+fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings {
     let model = match endpoint::reach(config) {
         Ok(reached) => reached.model,
         // Said when the model is asked.
@@ -232,5 +232,6 @@ fn settings(config: &Config, workspace: &Workspace) -> Settings {
         queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
         edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
         turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
+        attended,
     }
 }

@@ -31,9 +31,14 @@ pub(super) fn plan_changes(title: String, files: Vec<FileChange>, note: &'static
     let mut plan = Plan::build(title.clone()).shown(hash.join(" "));
     for it in &files {
         plan = plan.writes(&it.file);
-        if let Some(to) = &it.to {
-            plan = plan.writes(to);
-        }
+        let (old, new) = (it.old.as_deref(), it.new.as_deref());
+        plan = match &it.to {
+            Some(to) => plan
+                .writes(to)
+                .touches(&it.file, old, None)
+                .touches(to, None, new),
+            None => plan.touches(&it.file, old, new),
+        };
         let new = it.new.as_deref().unwrap_or_default();
         let at = it.to.as_ref().unwrap_or(&it.file);
         plan = plan.preview(preview(at, it.old.as_deref(), new));

@@ -65,6 +65,7 @@ fn plan(file: FilePath, old: String) -> Plan {
     });
     Plan::build(format!("Delete {}", file.shown))
         .writes(&file)
+        .touches(&file, Some(&old), None)
         .preview(change::preview(&file, Some(&old), ""))
         .shown(hash)
         .then(async move |run: Run| {

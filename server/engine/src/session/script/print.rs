@@ -289,7 +289,7 @@ fn replayed(end: &ReplayEnd) -> String {
     match end {
         ReplayEnd::Ran { outcome, text } => format!("{} {text:?}", word(*outcome)),
         ReplayEnd::Refused(why) => format!("refused {why:?}"),
-        ReplayEnd::Changed(plan) => {
+        ReplayEnd::Changed { plan, .. } => {
             let previews: Vec<String> = plan.preview.iter().map(preview).collect();
             format!("changed, would now do {}", previews.join(" and "))
         }

@@ -1,0 +1,267 @@
+//! Actions that wait for an approval: storing them, and running one when the person approves it.
+
+use crate::event::{Approve, Approved, SessionKey};
+use crate::main_loop::Host;
+use crate::plan::{TextHash, Touched};
+use crate::show;
+use crate::store::approvals::{Approval, Approvals, Claim, FileState, Offer, State, VERSION};
+use crate::store::now_ms;
+use engine::session::{Action, Input, Planned, Replay, ReplayEnd};
+use engine::text::DISPLAY_CAP;
+use protocol::acp;
+use protocol::session::CallId;
+use protocol::tool::Outcome;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A stored action that runs.
+pub struct Approving {
+    claim: Claim,
+    reply: oneshot::Sender<Approved>,
+}
+
+/// What is said of a command that a death cut off. A change of files is all or nothing, and can be looked for.
+const BROKEN_OFF: &str = "It was begun before and broken off, and nobody can say how far it came. Nothing was done now: \
+     look at the present state, and approve it again to run it again.";
+
+impl Host {
+    /// Stores an action. Here and not in a task, because the call waits for it, and nobody else is about.
+    pub(crate) fn queue_approval(&mut self, session: &SessionKey, call: CallId, action: Action) {
+        let Some(open) = self.sessions.get(session) else {
+            return;
+        };
+        let approval = Approval {
+            v: VERSION,
+            id: String::new(),
+            time: now_ms(),
+            project: open.workspace.root().to_path_buf(),
+            session: session.to_string(),
+            call,
+            tool: action.tool,
+            arguments: action.arguments,
+            mode: open.session.mode(),
+            offer: self.offer(session, call, &action.plan),
+            state: State::Pending,
+        };
+        let stored = Approvals::new(&self.folders.data).add(approval);
+        let stored = stored.map_err(|error| format!("it cannot be kept for later ({error})."));
+        self.due
+            .push_back((session.clone(), Input::Queued(call, stored)));
+    }
+
+    /// What the person approves, of a call whose plan is at hand.
+    fn offer(&self, session: &SessionKey, call: CallId, planned: &Planned) -> Offer {
+        let plan = self
+            .sessions
+            .get(session)
+            .and_then(|it| it.plans.get(&call));
+        Offer {
+            title: planned.title.clone(),
+            shown: planned.shown.clone(),
+            preview: show::plain(&planned.preview, 3, DISPLAY_CAP)
+                .trim_start_matches('\n')
+                .to_owned(),
+            files: plan.map_or(Vec::new(), |it| it.files().iter().map(state_of).collect()),
+        }
+    }
+
+    /// Runs a stored action in its session, or says why not.
+    pub(crate) fn approve(&mut self, approve: Approve) {
+        let Approve { claim, reply } = approve;
+        let approval = claim.approval().clone();
+        match self.begin_approved(claim) {
+            Ok((key, claim, is_done)) => {
+                let approving = Approving { claim, reply };
+                self.approving.insert(approval.id.clone(), approving);
+                let mode = self.sessions[&key].config.safety.mode;
+                let replay = Replay {
+                    approval: approval.id,
+                    tool: approval.tool,
+                    arguments: approval.arguments,
+                    title: approval.offer.title,
+                    shown: approval.offer.shown,
+                    mode,
+                    is_done,
+                };
+                self.step(&key, Input::Replay(Box::new(replay)));
+            }
+            // Who approved may have given up this moment.
+            Err(why) => drop(reply.send(Approved::Refused(why))),
+        }
+    }
+
+    /// Opens the session of a stored action, and notes that the action runs. Answers also whether its effect is
+    /// there already.
+    fn begin_approved(&mut self, mut claim: Claim) -> Result<(SessionKey, Claim, bool), String> {
+        let approval = claim.approval().clone();
+        let key = self.session_of(&approval)?;
+        let Some(open) = self.sessions.get_mut(&key) else {
+            return Err("The session of this action cannot be opened.".to_owned());
+        };
+        let unsaved =
+            |error| format!("Nothing was done, because the queue cannot be written ({error}).");
+        let was_begun = matches!(approval.state, State::Running { .. });
+        // Read here, since it happens only after a death.
+        let is_done = was_begun && is_effect_there(&approval.offer, open.config.limits.edit_bytes);
+        let is_known = is_done || open.session.has_replayed(&approval.id);
+        if was_begun && !is_known && approval.offer.files.is_empty() {
+            claim.set(State::Pending).map_err(unsaved)?;
+            return Err(BROKEN_OFF.to_owned());
+        }
+        // What the model knew of the files when it asked: a file that is another now is not written over.
+        let known = approval.offer.files.iter().filter_map(|it| {
+            let hash = hash_of(it.before.as_deref()?)?;
+            Some((it.path.clone(), hash))
+        });
+        Arc::make_mut(&mut open.seen).extend(known);
+        let since = now_ms();
+        claim.set(State::Running { since }).map_err(unsaved)?;
+        Ok((key, claim, is_done))
+    }
+
+    /// The session that asked for an action; another one if its log is gone, whose model then hears nothing of it.
+    fn session_of(&mut self, approval: &Approval) -> Result<SessionKey, String> {
+        if let Some((key, _)) = self.sessions.get_key_value(approval.session.as_str()) {
+            return Ok(key.clone());
+        }
+        let project = &approval.project;
+        let folder = self.folders.conversations(project);
+        let is_there = crate::store::path(&folder, &approval.session).is_ok();
+        let opened = match is_there {
+            true => {
+                let id = acp::SessionId::new(approval.session.as_str());
+                let params = acp::LoadSessionRequest::new(id.clone(), project);
+                self.load_session(params).and_then(|_| self.known(&id))
+            }
+            false => self.start_session(project, &[]),
+        };
+        opened.map_err(|error| error.message.into_owned())
+    }
+
+    /// Notes what became of a stored action, and tells whoever approved it.
+    pub(crate) fn end_replay(&mut self, session: &SessionKey, approval: &str, end: ReplayEnd) {
+        let Some(Approving { mut claim, reply }) = self.approving.remove(approval) else {
+            return;
+        };
+        let at = now_ms();
+        let (noted, told) = match end {
+            ReplayEnd::Ran { outcome, text } => {
+                let state = match outcome {
+                    Outcome::Success => State::Approved { at },
+                    Outcome::Error | Outcome::Cancelled => State::Failed {
+                        at,
+                        why: text.clone(),
+                    },
+                };
+                (claim.set(state), Approved::Ran { outcome, text })
+            }
+            ReplayEnd::Refused(why) => (claim.set(State::Pending), Approved::Refused(why)),
+            ReplayEnd::Changed { call, plan } => {
+                let offer = self.offer(session, call, &plan);
+                let preview = offer.preview.clone();
+                (claim.offer(offer), Approved::Changed { preview })
+            }
+        };
+        if let Err(error) = noted {
+            // It stays marked as running. The session's log says what ran, so that it is not run again.
+            tracing::error!(%error, approval, "what became of an approval was not noted");
+        }
+        drop(claim);
+        // Who approved may have given up this moment.
+        let _ = reply.send(told);
+    }
+}
+
+fn state_of(touched: &Touched) -> FileState {
+    FileState {
+        path: touched.path.clone(),
+        before: touched.before.map(hex),
+        after: touched.after.map(hex),
+    }
+}
+
+fn hex(hash: TextHash) -> String {
+    let mut hex = String::with_capacity(64);
+    for byte in hash {
+        // Writing to a String has no error.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}
+
+fn hash_of(hex: &str) -> Option<TextHash> {
+    let mut hash = TextHash::default();
+    if hex.len() != 2 * hash.len() || !hex.is_ascii() {
+        return None;
+    }
+    for (at, byte) in hash.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(hash)
+}
+
+/// Whether the files are on the disk what an action would make of them. `most` is the largest file, in bytes.
+/// Never so for an action that changes none.
+fn is_effect_there(offer: &Offer, most: u64) -> bool {
+    !offer.files.is_empty()
+        && offer
+            .files
+            .iter()
+            .all(|it| text_hash_of(&it.path, most) == Some(it.after.clone()))
+}
+
+/// The hash of a file's text, or of none where there is no file; `None` where it cannot be read.
+fn text_hash_of(path: &Path, most: u64) -> Option<Option<String>> {
+    match crate::regular::read_capped(path, most) {
+        Ok(bytes) => {
+            let text = engine::text::FileText::decode(bytes?).text;
+            Some(Some(hex(crate::plan::text_hash(&text))))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(None),
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::text_hash;
+
+    #[test]
+    fn a_hash_is_read_back() {
+        let hash = text_hash("a");
+        assert_eq!(hash_of(&hex(hash)), Some(hash));
+        for wrong in ["", "zz", &"\u{e4}".repeat(32), &"+1".repeat(32)[..63]] {
+            assert_eq!(hash_of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_effect_is_there_when_every_file_is_as_it_would_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b] = ["a", "b"].map(|it| folder.path().join(it));
+        let file = |path: &Path, after: Option<&str>| FileState {
+            path: path.to_owned(),
+            before: None,
+            after: after.map(|it| hex(text_hash(it))),
+        };
+        let mut offer = Offer {
+            title: String::new(),
+            shown: String::new(),
+            preview: String::new(),
+            files: vec![file(&a, Some("new")), file(&b, None)],
+        };
+        let most = 100;
+        assert!(!is_effect_there(&offer, most));
+        // The text counts, whatever form the file has.
+        std::fs::write(&a, b"\xff\xfen\0e\0w\0").unwrap();
+        assert!(is_effect_there(&offer, most));
+        assert!(!is_effect_there(&offer, 3));
+        std::fs::write(&b, "").unwrap();
+        assert!(!is_effect_there(&offer, most));
+        offer.files.clear();
+        assert!(!is_effect_there(&offer, most));
+    }
+}
