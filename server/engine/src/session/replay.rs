@@ -158,12 +158,7 @@ impl Session {
     }
 
     /// The plan is another than the one that was shown.
-    pub(super) fn replay_changed(
-        &mut self,
-        id: CallId,
-        plan: Planned,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(super) fn replay_changed(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
         if let Some(Call {
             origin: Origin::Replay(approved),
             ..
