@@ -5,6 +5,7 @@ mod support;
 mod approval_queue;
 mod approvals;
 mod cancel;
+mod checkpoints;
 mod commands;
 mod config;
 mod demo;

@@ -57,6 +57,8 @@ pub struct Session {
     history: Vec<Entry>,
     turn: Option<turn::Turn>,
     queue: VecDeque<turn::Queued>,
+    /// What the model is told with the next prompt.
+    untold: Vec<String>,
     /// Approvals whose action ran in this session, by id, and how it ended.
     replayed: BTreeMap<String, Outcome>,
     next: Counters,
@@ -98,6 +100,7 @@ impl Session {
             history: Vec::new(),
             turn: None,
             queue: VecDeque::new(),
+            untold: Vec::new(),
             replayed: BTreeMap::new(),
             next: Counters::default(),
         }
@@ -140,6 +143,11 @@ impl Session {
             Input::Cancel => self.cancel(&mut effects),
             Input::CancelPrompt(prompt) => self.cancel_prompt(prompt, &mut effects),
             Input::SetMode(mode) => self.set_mode(mode, &mut effects),
+            Input::Command { text, answer } => self.command(text, answer, &mut effects),
+            Input::Tell(text) => {
+                self.untold.push(text.clone());
+                effects.push(Effect::Append(Record::Told { text }));
+            }
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
@@ -159,6 +167,23 @@ impl Session {
         out.push(Effect::Append(Record::Mode { mode }));
         out.push(Effect::Show(Update::Mode(mode)));
         self.rejudge(out);
+    }
+
+    /// The person sees a command's answer in its place; the model never sees it.
+    fn command(&mut self, text: String, answer: String, out: &mut Vec<Effect>) {
+        // What was said before it stands before it.
+        self.flush(false, out);
+        out.push(Effect::Append(Record::Command {
+            text,
+            answer: answer.clone(),
+        }));
+        out.push(Effect::Show(Update::Text(answer)));
+    }
+
+    /// Puts what happened without the model before the prompt that it is told with.
+    fn tell(&mut self) {
+        let untold = self.untold.drain(..).map(Entry::User);
+        self.history.extend(untold);
     }
 
     fn next_call(&mut self) -> CallId {

@@ -42,6 +42,16 @@ pub struct FileChange {
     pub new: Option<String>,
     /// Where the file moves to, with its change. There is nothing there.
     pub to: Option<FilePath>,
+    /// How the new text is to lie on the disk. As the old one does, if missing.
+    pub exact: Option<Exact>,
+}
+
+/// How a text lies on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exact {
+    pub form: Form,
+    /// Permission bits; those that the file has or would get, if missing.
+    pub mode: Option<u32>,
 }
 
 impl FileChange {
@@ -52,6 +62,7 @@ impl FileChange {
             old,
             new: Some(new),
             to: None,
+            exact: None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod checkpoints;
+
 use crate::approvals;
 use crate::client::Client;
 use crate::demo;
@@ -12,13 +14,14 @@ use crate::process::launcher::Launcher;
 use crate::reviews::Reviews;
 use crate::run;
 use crate::store::Folders;
+use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use engine::config::{Layer, Origin};
 use protocol::config;
 use serde_json::{Map, Value};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,6 +59,20 @@ struct Arguments {
 enum Command {
     /// Serves an editor over stdio. The default when stdin is not a terminal.
     Lsp,
+    /// Lists what files were before the agent changed them, for the project in this folder.
+    Checkpoints {
+        /// As JSON, for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Gives files of the project in this folder back what they were at a checkpoint.
+    Restore {
+        /// The checkpoint's id, or its beginning.
+        id: String,
+        /// Does not ask.
+        #[arg(long)]
+        force: bool,
+    },
     /// Runs one task without an editor.
     ///
     /// The answer goes to stdout, what the agent does and what goes wrong to stderr. Nobody is asked anything: an
@@ -118,6 +135,12 @@ pub fn main() -> ExitCode {
     };
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
+        Some(Command::Checkpoints { json }) => {
+            checkpoints::list(flags, json).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Restore { id, force }) => {
+            checkpoints::restore(flags, id, force).unwrap_or_else(|it| complain(&it))
+        }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
             yes,
@@ -302,11 +325,13 @@ pub(crate) async fn with_host(
     let limits = engine::config::resolve(std::slice::from_ref(&flags))
         .config
         .limits;
+    let folders = Folders::from_environment();
     let host = Host {
         out: out.clone(),
         inbox: inbox.clone(),
         runtime: runtime.clone(),
-        folders: Folders::from_environment(),
+        checkpoints: Checkpoints::new(&folders.data),
+        folders,
         client: Client::default(),
         layers: Layers {
             flags: Some(flags),
@@ -320,6 +345,7 @@ pub(crate) async fn with_host(
         sessions: HashMap::new(),
         task_session: None,
         next_token: 0,
+        errands: BTreeMap::new(),
         attended,
         approving: HashMap::new(),
         asking: crate::asking::Asking::default(),

@@ -2,6 +2,8 @@
 
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
+use crate::restore::{Planned, Restored};
+use crate::store::checkpoints::Manifest;
 use crate::store::approvals::Claim;
 use engine::provider::ModelEvent;
 use protocol::acp;
@@ -26,12 +28,23 @@ pub enum Event {
     Editor(Ask),
     /// Files were changed on the disk, not through the editor.
     Written(Vec<Written>),
+    /// An errand's task has answered, by the errand's number.
+    Errand(u64, Found),
     /// The person approves a stored action.
     Approve(Box<Approve>),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
     ParentGone,
+}
+
+/// What an errand's task found or did. Each error is a sentence for the person.
+pub enum Found {
+    Listed(Result<Vec<Manifest>, String>),
+    Kept(Result<Manifest, String>),
+    /// Before the person is asked.
+    Planned(Result<Planned, String>),
+    Restored(Result<Restored, String>),
 }
 
 /// An approval of a stored action, and who waits for what becomes of it.

@@ -4,12 +4,15 @@ mod actions;
 mod answers;
 mod approvals;
 mod checkpoints;
+mod commands;
 mod documents;
 mod lifecycle;
 mod prompt;
 mod review;
 mod sessions;
 
+pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
+pub(crate) use lifecycle::read_layer;
 pub(crate) use approvals::Approving;
 
 use crate::main_loop::Host;

@@ -16,6 +16,7 @@ pub mod event;
 pub mod files;
 pub mod model;
 pub mod plan;
+pub mod restore;
 pub mod reviews;
 
 pub mod tools;
@@ -24,6 +25,7 @@ pub mod lsp;
 
 mod asking;
 mod client;
+mod errand;
 mod handlers;
 mod main_loop;
 mod perform;

@@ -6,6 +6,7 @@
 use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
+use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::Approving;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
@@ -14,13 +15,14 @@ use crate::process::Children;
 use crate::reviews::Reviews;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
+use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use engine::config::Layer;
 use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
 use protocol::session::{CallId, StreamId};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +51,7 @@ pub struct Host {
     /// The session of tasks that code actions start.
     pub(crate) task_session: Option<SessionKey>,
     pub(crate) next_token: u64,
+    pub(crate) errands: BTreeMap<u64, Errand>,
     /// Somebody can be asked.
     pub(crate) attended: bool,
     /// Stored actions that run, by the ids of their approvals.
@@ -57,6 +60,7 @@ pub struct Host {
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
     pub(crate) locks: Arc<Locks>,
+    pub(crate) checkpoints: Checkpoints,
     /// What sessions are to be told, in order, after the effects at hand.
     pub(crate) due: VecDeque<(SessionKey, Input)>,
     /// Told once when the parent is gone.
@@ -86,6 +90,7 @@ pub struct Layers {
 pub enum TaskKey {
     Model(SessionKey, StreamId),
     Call(SessionKey, CallId),
+    Errand(u64),
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
@@ -158,10 +163,21 @@ impl Host {
                 Incoming::Shutdown => self.shutdown(reply),
                 Incoming::Agent(request) => match request {
                     ClientRequest::NewSession(params) => {
-                        reply.send::<methods::NewSession>(self.new_session(params))
+                        let opened = self.new_session(params);
+                        let session = opened.as_ref().ok().map(|it| it.session_id.0.clone());
+                        reply.send::<methods::NewSession>(opened);
+                        session
+                            .into_iter()
+                            .for_each(|it| self.announce_commands(&it));
                     }
                     ClientRequest::LoadSession(params) => {
-                        reply.send::<methods::LoadSession>(self.load_session(params))
+                        let session = params.session_id.0.clone();
+                        let loaded = self.load_session(params);
+                        let is_open = loaded.is_ok();
+                        reply.send::<methods::LoadSession>(loaded);
+                        if is_open {
+                            self.announce_commands(&session);
+                        }
                     }
                     ClientRequest::ListSessions(params) => {
                         reply.send::<methods::ListSessions>(self.list_sessions(params))
@@ -179,14 +195,12 @@ impl Host {
                     ClientRequest::ReviewBase(params) => {
                         reply.send::<methods::ReviewBase>(self.review_base(params))
                     }
-                    ClientRequest::ListCheckpoints(params) => {
-                        reply.send::<methods::ListCheckpoints>(self.list_checkpoints(params))
-                    }
+                    ClientRequest::ListCheckpoints(params) => self.list_checkpoints(&params, reply),
                     ClientRequest::CreateCheckpoint(params) => {
-                        reply.send::<methods::CreateCheckpoint>(self.create_checkpoint(params))
+                        self.create_checkpoint(params, reply)
                     }
                     ClientRequest::RestoreCheckpoint(params) => {
-                        reply.send::<methods::RestoreCheckpoint>(self.restore_checkpoint(params))
+                        self.restore_checkpoint(params, reply)
                     }
                 },
                 Incoming::Lsp(request) => match request {
@@ -234,6 +248,7 @@ impl Host {
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
             Event::Written(files) => self.written(files),
+            Event::Errand(number, found) => self.found(number, found),
             Event::Approve(approve) => self.approve(*approve),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {

@@ -8,6 +8,7 @@ use crate::model::{self, Patience, Sink};
 use crate::plan::{Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
+use crate::store::checkpoints::Action;
 use crate::tools;
 use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
 use engine::session::{Effect, Input, PromptEnd, Update};
@@ -165,7 +166,7 @@ impl Host {
     }
 
     /// The world as a session's tools see it now.
-    fn world(&self, open: &OpenSession, call: CallId) -> World {
+    pub(crate) fn world(&self, open: &OpenSession, call: CallId) -> World {
         let author = Author {
             session: open.key.to_string(),
             // A call is planned and run in a turn.
@@ -186,6 +187,9 @@ impl Host {
             edits: open.config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
+            checkpoints: Arc::new(self.checkpoints.with_limits(&open.config.limits)),
+            checkpoint_first: open.config.safety.checkpoint_on_mutation,
+            action: None,
             key_variables: endpoint::key_variables(&open.config).into(),
         }
     }
@@ -196,6 +200,10 @@ impl Host {
         };
         let world = self.world(open, call);
         let (inbox, key) = (self.inbox.clone(), session.clone());
+        let action = Arc::new(Action {
+            tool: tool.clone(),
+            arguments: arguments.clone(),
+        });
         self.tasks.spawn(TaskKey::Call(session.clone(), call), |token| async move {
             // In a task of its own: a tool that panics must answer too.
             let planning = tokio::spawn(tools::plan(tool, arguments, world));
@@ -205,6 +213,7 @@ impl Host {
                 () = token.cancelled() => return abort.abort(),
                 plan = planning => plan.unwrap_or_else(|_| Err("The tool failed while it read its arguments; nothing was done.".to_owned())),
             };
+            let plan = plan.map(|it| it.of_action(action));
             // A loop that is gone needs no plan.
             let _ = inbox.send(Event::Planned(key, call, plan)).await;
         });
@@ -246,7 +255,10 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let world = self.world(open, call);
+        let world = World {
+            action: plan.action(),
+            ..self.world(open, call)
+        };
         let inbox = self.inbox.clone();
         let key = session.clone();
         self.tasks

@@ -3,6 +3,7 @@
 use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
+use crate::store::checkpoints::{Action, Checkpoints};
 use crate::workspace::{FilePath, Workspace};
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
@@ -45,6 +46,12 @@ pub struct World {
     pub edits: Edits,
     pub locks: Arc<Locks>,
     pub children: Arc<Children>,
+    pub checkpoints: Arc<Checkpoints>,
+    /// Whether a change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`). Not
+    /// where whoever applies it has made one.
+    pub checkpoint_first: bool,
+    /// What the model asked for: a checkpoint records it.
+    pub action: Option<Arc<Action>>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
 }
@@ -119,6 +126,7 @@ pub struct Plan {
     accesses: Vec<Access>,
     preview: Vec<Preview>,
     shown: String,
+    action: Option<Arc<Action>>,
     files: Vec<Touched>,
     work: Work,
 }
@@ -284,6 +292,16 @@ impl Plan {
         self
     }
 
+    /// What the model asked for, as it wrote it.
+    pub fn of_action(mut self, action: Arc<Action>) -> Plan {
+        self.action = Some(action);
+        self
+    }
+
+    pub fn action(&self) -> Option<Arc<Action>> {
+        self.action.clone()
+    }
+
     /// Starts the work.
     pub fn run(self, run: Run) -> BoxFuture<'static, Result<Done, String>> {
         (self.work)(run)
@@ -354,6 +372,7 @@ impl PlanBuilder {
             accesses: self.accesses,
             preview: self.preview,
             shown,
+            action: None,
             files: self.files,
             work: Box::new(move |run| Box::pin(work(run))),
         }

@@ -1,6 +1,7 @@
-//! Sessions on disk: where they lie, their logs, and their list; and what waits for an approval.
+//! What Undine keeps on disk: sessions, their logs and their list; checkpoints; what waits for an approval.
 
 pub mod approvals;
+pub mod checkpoints;
 mod list;
 mod log;
 

@@ -66,11 +66,22 @@ pub enum ProviderKind {
 }
 
 /// How much the agent may do without asking.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Safety {
     /// The mode of new sessions.
     pub mode: Mode,
+    /// Whether files are put into a checkpoint before a tool changes them.
+    pub checkpoint_on_mutation: bool,
+}
+
+impl Default for Safety {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            checkpoint_on_mutation: true,
+        }
+    }
 }
 
 /// How edits reach the editor.
@@ -142,6 +153,10 @@ limits! {
     model_quiet_secs = 300,
     /// Model answers in one turn.
     turn_answers = 200,
+    /// Bytes of a project's checkpoints; the oldest are removed first, and the newest never.
+    checkpoint_bytes = 536_870_912,
+    /// Days after which a checkpoint is removed.
+    checkpoint_days = 30,
     /// Milliseconds that running tasks get to end when the server exits.
     exit_ms = 1_000,
 }

@@ -87,6 +87,10 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
     },
+    /// The person gave a command that Undine answers by itself, such as `/checkpoints`. The model sees neither.
+    Command { text: String, answer: String },
+    /// What the model is told with the next prompt: something that happened without it.
+    Told { text: String },
     /// An action that had been stored for approval ran, because the person approved it. `approval` is its id
     /// there; `call` is new. It belongs to a turn of its own, in which no model is asked.
     Replayed {
@@ -130,6 +134,8 @@ impl Record {
             | Self::Assistant { .. }
             | Self::Call { .. }
             | Self::Result { .. }
+            | Self::Command { .. }
+            | Self::Told { .. }
             | Self::Replayed { .. }
             | Self::Mode { .. }
             | Self::Model { .. }

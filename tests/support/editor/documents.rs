@@ -73,6 +73,16 @@ impl Editor {
             .apply_and_answer(&held["id"], &params);
     }
 
+    /// The commands that were announced last, once some were.
+    #[track_caller]
+    pub fn commands(&self) -> Vec<Value> {
+        self.round_trip();
+        let state = self.connection.state();
+        let last = state.commands.last().expect("no commands were announced");
+        let commands = &last["params"]["update"]["availableCommands"];
+        commands.as_array().unwrap().clone()
+    }
+
     /// The edits that the server has sent so far.
     pub fn edits(&self) -> Vec<lsp::ApplyWorkspaceEditParams> {
         self.connection.state().edits.clone()

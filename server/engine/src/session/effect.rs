@@ -22,6 +22,13 @@ pub enum Input {
     /// The person withdrew one prompt.
     CancelPrompt(PromptId),
     SetMode(Mode),
+    /// The person gave a command and the host has answered it.
+    Command {
+        text: String,
+        answer: String,
+    },
+    /// Something happened that the model is to be told with the next prompt.
+    Tell(String),
     Model(StreamId, ModelEvent),
     /// A call's plan, or what was wrong with its arguments (read by the model).
     Planned(CallId, Result<Planned, String>),

@@ -36,6 +36,7 @@ impl Session {
                 Record::User { turn: id, text } => {
                     turn = Some(*id);
                     session.next.turn = session.next.turn.max(id.0 + 1);
+                    session.tell();
                     session.history.push(Entry::User(text.clone()));
                 }
                 Record::Assistant {
@@ -64,6 +65,8 @@ impl Session {
                         result: None,
                     });
                 }
+                Record::Told { text } => session.untold.push(text.clone()),
+                Record::Command { .. } => {}
                 Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
                 Record::Result {
                     call,
@@ -140,6 +143,10 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
     for record in records {
         match record {
             Record::User { text, .. } => updates.push(Update::User(text.clone())),
+            Record::Command { text, answer } => {
+                updates.push(Update::User(text.clone()));
+                updates.push(Update::Text(answer.clone()));
+            }
             Record::Assistant { text, thought, .. } => {
                 if !thought.is_empty() {
                     updates.push(Update::Thought(thought.clone()));
@@ -215,6 +222,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                 ));
             }
             Record::Started { .. }
+            | Record::Told { .. }
             | Record::Decision { .. }
             | Record::Mode { .. }
             | Record::Model { .. }

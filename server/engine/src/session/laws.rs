@@ -77,7 +77,7 @@ impl World {
                 Effect::Append(record) => self.append(record, &mut ended),
                 Effect::Show(_) => {
                     assert!(
-                        !ended || matches!(input, Input::SetMode(_)),
+                        !ended || matches!(input, Input::SetMode(_) | Input::Command { .. }),
                         "an update after the turn's end"
                     );
                 }
@@ -198,6 +198,8 @@ impl World {
             Record::User { .. } => *ended = false,
             Record::Started { .. }
             | Record::Assistant { .. }
+            | Record::Command { .. }
+            | Record::Told { .. }
             | Record::Mode { .. }
             | Record::Model { .. } => {}
         }
@@ -263,6 +265,8 @@ impl World {
             | Input::Cancel
             | Input::CancelPrompt(_)
             | Input::SetMode(_)
+            | Input::Command { .. }
+            | Input::Tell(_)
             | Input::Replay(_)
             | Input::Model(..)
             | Input::Output(..) => {}
@@ -365,7 +369,12 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
 
 fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
     let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
-    match rng.u8(0..40) {
+    match rng.u8(0..42) {
+        40 => Input::Tell("told".into()),
+        41 => Input::Command {
+            text: "/c".into(),
+            answer: "done".into(),
+        },
         0..=3 => {
             *prompts += 1;
             Input::Prompt {

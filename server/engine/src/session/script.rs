@@ -9,6 +9,7 @@
 mod approvals;
 mod calls;
 mod cancelling;
+mod commands;
 mod edits;
 mod failures;
 mod late;
@@ -144,6 +145,11 @@ impl Play {
             }
             "cancel" => Input::Cancel,
             "cancel-prompt" => Input::CancelPrompt(PromptId(words.number())),
+            "command" => Input::Command {
+                text: words.text(),
+                answer: words.text(),
+            },
+            "tell" => Input::Tell(words.text()),
             "mode" => Input::SetMode(words.mode()),
             "model" => {
                 let stream = words.stream().unwrap_or(self.stream);

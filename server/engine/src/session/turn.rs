@@ -98,6 +98,10 @@ impl Session {
 
     /// Makes prompts part of the running turn.
     fn take_in(&mut self, prompts: impl IntoIterator<Item = Queued>, out: &mut Vec<Effect>) {
+        let mut prompts = prompts.into_iter().peekable();
+        if prompts.peek().is_some() {
+            self.tell();
+        }
         let Some(turn) = &mut self.turn else { return };
         for Queued {
             prompt,

@@ -1,5 +1,6 @@
 //! Code actions and commands: how an editor without our plugin starts tasks and answers questions.
 
+use super::checkpoints::Wanted;
 use crate::event::SessionKey;
 use crate::lsp::Error;
 use crate::main_loop::Host;
@@ -169,6 +170,13 @@ impl Host {
                 let answer: PermissionAnswer = serde_json::from_value(argument).map_err(bad)?;
                 self.answer_permission(&answer).map(|()| Value::Null)
             }
+            "undine.checkpoint.restore" => {
+                let wanted: Wanted = match argument {
+                    Value::Null => Wanted::default(),
+                    some => serde_json::from_value(some).map_err(bad)?,
+                };
+                self.restore_by_command(wanted).map(|()| Value::Null)
+            }
             other => Err(invalid(format!("There is no command {other}."))),
         }
     }
@@ -220,7 +228,10 @@ impl Host {
     }
 
     /// The session in which tasks of a project run; the folder that holds the file is the project.
-    fn session_for_tasks(&mut self, path: &std::path::Path) -> Result<SessionKey, Error> {
+    pub(super) fn session_for_tasks(
+        &mut self,
+        path: &std::path::Path,
+    ) -> Result<SessionKey, Error> {
         let root = self
             .roots
             .iter()

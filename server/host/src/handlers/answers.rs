@@ -111,6 +111,7 @@ impl Host {
                 });
                 let _ = reply.send(response.map(|it| it.action));
             }
+            Pending::Errand(number) => self.errand_decided(number, answer),
             Pending::Ignored => {}
         }
     }

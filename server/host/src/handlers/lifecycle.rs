@@ -41,7 +41,11 @@ impl Host {
 
     fn initialize_result(&self) -> Value {
         let mut commands: Vec<&str> = Task::ALL.iter().map(|it| it.command()).collect();
-        commands.extend(["undine.task.cancel", "undine.permission.answer"]);
+        commands.extend([
+            "undine.task.cancel",
+            "undine.permission.answer",
+            "undine.checkpoint.restore",
+        ]);
         json!({
             "capabilities": {
                 "positionEncoding": encoding_kind(self.client.encoding),
@@ -87,6 +91,7 @@ impl Host {
     pub(crate) fn cancel_all(&mut self) {
         let sessions: Vec<_> = self.sessions.keys().cloned().collect();
         for session in sessions {
+            self.cancel_errands(&session);
             self.step(&session, engine::session::Input::Cancel);
         }
     }
@@ -191,7 +196,7 @@ fn roots(params: &lsp::InitializeParams) -> Vec<PathBuf> {
 }
 
 /// A configuration file as a layer. A malformed one is skipped, and named (spec 20.2).
-fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
+pub(crate) fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
     let trusted = origin == Origin::UserFile;
     let text = match read_settings(path) {
         Ok(text) => text,

@@ -65,7 +65,7 @@ fn shown_hash(change: &FileChange) -> String {
 const MAX_DIFF_BYTES: usize = 256 << 10;
 
 /// Made here and not when it is shown: a large text is not compared in the loop.
-pub(super) fn preview(file: &FilePath, old: Option<&str>, new: &str) -> Preview {
+pub(crate) fn preview(file: &FilePath, old: Option<&str>, new: &str) -> Preview {
     let path = file.real.clone();
     let (old, new) = (old.map(shown), shown(new));
     if new.len().max(old.as_ref().map_or(0, |it| it.len())) <= MAX_DIFF_BYTES {

@@ -105,6 +105,8 @@ fn append(record: &Record) -> String {
                 .unwrap_or_default();
             format!("result {} {} {text:?}{took}", call.0, word(*outcome))
         }
+        Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
+        Record::Told { text } => format!("told {text:?}"),
         Record::Replayed {
             approval,
             turn,

@@ -3,6 +3,7 @@
 //! ```text
 //! prompt "text"                 prompts are numbered from 0
 //! cancel    cancel-prompt 0    mode ask
+//! command "text" "answer"       tell "what happened without the model"
 //! model text "…"                of the newest stream; of another: model #0 text "…"
 //! model thought "…"    model usage <input> <output>    model raw <json>
 //! model call <tool> <arguments to the line's end>
