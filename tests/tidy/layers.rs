@@ -20,7 +20,14 @@ const ENGINE: Layers = &[
 
 const HOST: Layers = &[
     // The outside world, each behind a small API.
-    &["workspace", "regular", "store", "process", "tasks"],
+    &[
+        "workspace",
+        "regular",
+        "folder",
+        "store",
+        "process",
+        "tasks",
+    ],
     // The world in our terms.
     &[
         "documents",

@@ -1,31 +1,35 @@
-//! An edit into the editor or onto the disk.
+//! Changes to files, all of them or none, into the editor and onto the disk.
 //!
-//! An open document is changed by the editor, with its version, in the smallest edits; the editor's
-//! "applied" is believed only when the text comes back as expected. A closed file is written beside
-//! and renamed over. Nothing is ever written behind an open document.
+//! Open files are changed by the editor, closed ones beneath a handle of their folder; nothing is ever written
+//! behind an open document. Every file is looked at before any is touched; the new texts of closed files lie
+//! beside them before the first is renamed over; a checkpoint and a journal stand before all of it. What fails
+//! in the middle is taken back by the same routes.
 
-use crate::documents::Content;
-use crate::event::{Gone, Whose};
-use crate::files::{self, Source};
+mod check;
+mod disk;
+mod editor;
+mod rollback;
+
+use crate::event::{Gone, Whose, Written};
 use crate::plan::World;
-use crate::regular;
-use crate::workspace::{FilePath, Workspace};
-use engine::text::{ChangeSet, Encoding, FileText, Form, file::is_latin, position};
-use protocol::config::Save;
-use protocol::lsp;
-use ropey::Rope;
-use std::fs;
-use std::io::{self, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use crate::store::checkpoints::{Before, Cause};
+use crate::store::journal::{Entry, Journal, Journals};
+use crate::workspace::FilePath;
+pub use check::edited;
+
+use check::Checked;
+use disk::{Broken, Staged, Unplaced};
+use editor::{InEditor, Said, Sent, State};
+use engine::text::Form;
+use protocol::record::EditedFile;
 use std::path::Path;
-use std::time::Duration;
-use tempfile::NamedTempFile;
-use tokio::sync::OwnedMutexGuard;
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
 
 /// Changes to files that are made together: all of them or none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes {
-    /// What the editor calls the undo step.
+    /// What is done, in one line; the editor's undo step and the checkpoint are called so.
     pub label: String,
     /// No file is named twice, as source or as target.
     pub files: Vec<FileChange>,
@@ -74,72 +78,57 @@ pub enum Applied {
     Done {
         /// Which of the files only the editor's buffers hold, by their place in the list.
         unsaved: Vec<usize>,
+        /// Which were written into and not replaced.
+        in_place: Vec<usize>,
     },
-    /// A text was another than the plan's; nothing was done.
+    /// A text was another than the plan's; nothing is changed.
     Moved,
+    /// Nothing is changed.
+    Cancelled,
 }
 
-/// Applies changes. The error is for the model.
+/// Applies changes. The error is for the model, and says what is changed.
 pub async fn apply(world: &World, changes: &Changes) -> Result<Applied, String> {
-    let [change] = &changes.files[..] else {
-        return Err("Several files cannot be changed in one step yet.".to_owned());
-    };
-    let (Some(new), None) = (&change.new, &change.to) else {
-        return Err("Files cannot be deleted or moved in one step yet.".to_owned());
-    };
-    let change = Single {
-        file: change.file.clone(),
-        old: change.old.clone(),
-        new: new.clone(),
-    };
-    Ok(
-        match single(world, &change, &changes.label, &changes.by).await? {
-            Landed::Saved => Applied::Done {
-                unsaved: Vec::new(),
-            },
-            Landed::Unsaved => Applied::Done { unsaved: vec![0] },
-            Landed::Moved => Applied::Moved,
-        },
-    )
+    apply_until(world, changes, &CancellationToken::new()).await
 }
 
-#[derive(Clone)]
-struct Single {
-    file: FilePath,
-    old: Option<String>,
-    new: String,
-}
-
-/// What became of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Landed {
-    /// The disk holds it.
-    Saved,
-    /// The editor's buffer holds it, unsaved.
-    Unsaved,
-    /// The text was another than the plan's; nothing was done.
-    Moved,
-}
-
-async fn single(world: &World, change: &Single, label: &str, by: &Whose) -> Result<Landed, String> {
-    let turn = world.locks.file(&change.file.real).await;
-    if !world.workspace.still(&change.file) {
-        return Ok(Landed::Moved);
-    }
-    let documents = world.editor.documents().await.map_err(gone)?;
-    let live = files::live(&documents, &change.file, world.limits.edit_bytes).await?;
-    if live.as_ref().map(|it| it.text.as_str()) != change.old.as_deref() {
-        return Ok(Landed::Moved);
-    }
-    if let Some(live) = &live {
-        files::check(&change.file, live, &change.new, world.limits.edit_bytes).await?;
-    }
-    let form = live.as_ref().map(|it| it.form).unwrap_or_default();
-    match live.map(|it| it.source) {
-        Some(Source::Buffer { uri, version }) => {
-            in_editor(world, change, uri, version, label, by).await
+/// As [`apply`], and stops before the next file when it is cancelled; what was done is taken back then.
+pub async fn apply_until(
+    world: &World,
+    changes: &Changes,
+    token: &CancellationToken,
+) -> Result<Applied, String> {
+    let (world, changes, token) = (world.clone(), changes.clone(), token.clone());
+    // In a task that nobody aborts: whoever waits for it may be gone, and still all is done or nothing.
+    let work = tokio::spawn(async move {
+        let applied = run(&world, &changes, &token).await;
+        match applied {
+            Err(Fault::Left(text)) => {
+                if token.is_cancelled() {
+                    world.editor.trouble(text.clone()).await;
+                }
+                Err(text)
+            }
+            Err(Fault::Clean(text)) => Err(text),
+            Ok(applied) => Ok(applied),
         }
-        Some(Source::Disk) | None => on_disk(world, change, form, turn).await,
+    });
+    work.await.unwrap_or_else(|_| {
+        Err("The change was broken off; look at the files before you go on.".to_owned())
+    })
+}
+
+/// Why changes were not made.
+enum Fault {
+    /// Nothing is changed.
+    Clean(String),
+    /// Something is, and the text says what.
+    Left(String),
+}
+
+impl From<String> for Fault {
+    fn from(text: String) -> Self {
+        Self::Clean(text)
     }
 }
 
@@ -147,312 +136,326 @@ fn gone(_: Gone) -> String {
     "The editor is gone; nothing was done.".to_owned()
 }
 
-async fn in_editor(
+fn broken_off(_: tokio::task::JoinError) -> Fault {
+    Fault::Left("Writing was broken off; look at the files before you go on.".to_owned())
+}
+
+async fn run(
     world: &World,
-    change: &Single,
-    uri: lsp::Uri,
-    version: i32,
-    label: &str,
-    by: &Whose,
-) -> Result<Landed, String> {
-    let shown = &change.file.shown;
-    let old = change.old.as_deref().unwrap_or_default();
-    let clean = regular::read_capped(&change.file.real, world.limits.edit_bytes)
-        .is_ok_and(|it| it.is_some_and(|it| is_clean(it, old)));
-    let edits = files::compute(old.len() + change.new.len(), || {
-        text_edits(old, &change.new, world.encoding)
+    changes: &Changes,
+    token: &CancellationToken,
+) -> Result<Applied, Fault> {
+    let paths = changes.files.iter().flat_map(check::paths);
+    let turns = world.locks.files(paths.map(|it| it.real.as_path()));
+    let _turns = tokio::select! {
+        biased;
+        () = token.cancelled() => return Ok(Applied::Cancelled),
+        turns = turns => turns,
+    };
+    let Some(checked) = check::check(world, changes).await? else {
+        return Ok(Applied::Moved);
+    };
+    if token.is_cancelled() {
+        return Ok(Applied::Cancelled);
+    }
+    let Checked {
+        editor,
+        disk,
+        before,
+    } = checked;
+    let id = Journals::new_id();
+    let checkpoint = checkpoint(world, changes, before).await?;
+    let entry = entry(world, changes, checkpoint, disk::beside(&disk, &id));
+    let (files, checkpoint) = (entry.files.clone(), entry.checkpoint.clone());
+    // The editor does one thing whole, and what it holds outlasts this process.
+    let is_alone = changes.files.len() == 1;
+    let journal = match is_alone && disk.is_empty() {
+        true => None,
+        false => Some(begin(world, id.clone(), entry).await?),
+    };
+    if !noted(world, changes, files, checkpoint).await {
+        journal.into_iter().for_each(Journal::end);
+        return Ok(Applied::Cancelled);
+    }
+    let (staged, journal) = stage(world, disk, id, journal, is_alone).await?;
+    let applied = write(world, changes, &editor, staged, is_alone, token).await;
+    if let Some(journal) = journal {
+        journal.end();
+    }
+    applied
+}
+
+/// Makes a checkpoint, where one is wanted; answers its id.
+async fn checkpoint(
+    world: &World,
+    changes: &Changes,
+    before: Vec<Before>,
+) -> Result<Option<String>, String> {
+    let author = match &changes.by {
+        Whose::Agent(author) => Some(author.clone()),
+        Whose::Review => None,
+        // Whoever restores has made one.
+        Whose::Person => return Ok(None),
+    };
+    if !world.checkpoint_first {
+        return Ok(None);
+    }
+    let cause = Cause {
+        title: changes.label.clone(),
+        action: world
+            .action
+            .as_deref()
+            .filter(|_| author.is_some())
+            .cloned(),
+        author,
+    };
+    let (checkpoints, workspace) = (world.checkpoints.clone(), world.workspace.clone());
+    let made = spawn_blocking(move || checkpoints.make(workspace.root(), &cause, &before));
+    let made = made.await.unwrap_or_else(|_| {
+        Err("Making a checkpoint was broken off; nothing was changed.".to_owned())
     });
-    let edit = workspace_edit(uri.clone(), version, edits, world.versioned_edits);
-    // Asked for before the edit is sent, so that a `didChange` that overtakes the answer is seen.
-    let text = world
-        .editor
-        .text(change.file.real.clone(), change.new.clone(), by.clone())
-        .await
-        .map_err(gone)?;
-    let settle = Duration::from_millis(world.limits.edit_settle_ms);
-    let answer =
-        tokio::time::timeout(settle, world.editor.apply_edit(edit, label.to_owned())).await;
-    let said = match answer {
-        Ok(answer) => answer.map_err(gone)?,
-        Err(_) => Err("it did not answer".to_owned()),
-    };
-    // Only the text itself tells: some editors answer "applied" for an edit they skipped, one answers
-    // before the person has agreed, and a refusal can cross an edit that was made.
-    let wait = if said.as_ref().is_ok_and(|it| it.applied) {
-        settle
-    } else {
-        Duration::ZERO
-    };
-    if tokio::time::timeout(wait, text)
-        .await
-        .is_ok_and(|it| it.is_ok())
-    {
-        return Ok(saved(world, clean, uri).await);
-    }
-    let now = world.editor.documents().await.map_err(gone)?;
-    match now.get(&change.file.real).map(|it| &it.content) {
-        Some(Content::Text(rope)) if *rope == change.new.as_str() => {
-            Ok(saved(world, clean, uri).await)
-        }
-        Some(Content::Text(rope)) if *rope == old && said.as_ref().is_ok_and(|it| it.applied) => {
-            Ok(Landed::Moved)
-        }
-        Some(Content::Text(rope)) if *rope == old => Err(match said {
-            Ok(result) => format!(
-                "The editor did not apply the edit to {shown}{}; nothing was changed.",
-                result
-                    .failure_reason
-                    .map(|it| format!(" ({it})"))
-                    .unwrap_or_default()
-            ),
-            Err(why) => format!(
-                "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Read the file before you go on."
-            ),
-        }),
-        // The person typed meanwhile.
-        Some(Content::Text(_)) if !said.is_ok_and(|it| it.applied) => Ok(Landed::Moved),
-        Some(_) | None => Err(format!(
-            "The edit of {shown} was sent, but the editor's text is another than expected. Read the file before you go on."
-        )),
-    }
+    made.map(Some)
 }
 
-/// Whether the editor's text has no unsaved work. Neovim's text of an empty file is one line break, editors
-/// keep a byte order mark to themselves, and some take what is no UTF-8 for Latin-1.
-fn is_clean(disk: Vec<u8>, text: &str) -> bool {
-    if is_latin(&disk, text) {
-        return FileText::decode(disk).form == Form::Bytes || text.is_ascii();
-    }
-    let disk = FileText::decode(disk).text;
-    disk == text.strip_prefix('\u{feff}').unwrap_or(text)
-        || disk.is_empty() && matches!(text, "\n" | "\r\n")
-}
-
-/// Saves a buffer that was clean before, where the editor can.
-async fn saved(world: &World, clean: bool, uri: lsp::Uri) -> Landed {
-    let wanted = match world.edits.save {
-        Save::Clean => clean,
-        Save::Always => true,
-        Save::Never => false,
-    };
-    if !wanted {
-        return Landed::Unsaved;
-    }
-    let wait = Duration::from_millis(world.limits.save_ms);
-    match tokio::time::timeout(wait, world.editor.save(uri)).await {
-        Ok(Ok(true)) => Landed::Saved,
-        Ok(Ok(false) | Err(Gone)) | Err(_) => Landed::Unsaved,
-    }
-}
-
-/// The smallest edits from one text to another, in the editor's positions.
-fn text_edits(old: &str, new: &str, encoding: Encoding) -> Vec<lsp::TextEdit> {
-    let rope = Rope::from_str(old);
-    let at = |byte: usize| {
-        let (line, character) = position::position(&rope, byte, encoding);
-        lsp::Position { line, character }
-    };
-    ChangeSet::between(old, new)
-        .edits()
-        .into_iter()
-        .map(|edit| lsp::TextEdit {
-            range: lsp::Range {
-                start: at(edit.range.start),
-                end: at(edit.range.end),
-            },
-            new_text: edit.text,
-        })
-        .collect()
-}
-
-fn workspace_edit(
-    uri: lsp::Uri,
-    version: i32,
-    edits: Vec<lsp::TextEdit>,
-    versioned: bool,
-) -> lsp::WorkspaceEdit {
-    if !versioned {
-        return lsp::WorkspaceEdit {
-            changes: Some([(uri, edits)].into()),
-            ..lsp::WorkspaceEdit::default()
-        };
-    }
-    let document = lsp::TextDocumentEdit {
-        text_document: lsp::OptionalVersionedTextDocumentIdentifier {
-            text_document_identifier: lsp::TextDocumentIdentifier { uri },
-            version: Some(version),
+fn entry(
+    world: &World,
+    changes: &Changes,
+    checkpoint: Option<String>,
+    beside: Vec<crate::store::journal::Beside>,
+) -> Entry {
+    Entry {
+        session: world.session.to_string(),
+        call: match &changes.by {
+            Whose::Agent(author) => Some(author.call),
+            Whose::Review | Whose::Person => None,
         },
-        edits: edits.into_iter().map(lsp::Edit::TextEdit).collect(),
-    };
-    lsp::WorkspaceEdit {
-        document_changes: Some(vec![lsp::DocumentChange::TextDocumentEdit(document)]),
-        ..lsp::WorkspaceEdit::default()
+        title: changes.label.clone(),
+        root: world.workspace.root().to_path_buf(),
+        checkpoint,
+        files: edited(&changes.files),
+        beside,
     }
 }
 
-/// Writes beside and renames over, so that a crash leaves the old or the new file, never a mix
-/// (spec 1.5).
-///
-/// Writing takes long where the disk is slow, so the person's side is looked at after it and right before
-/// the renaming: whether the editor has opened the file meanwhile, and whether its bytes are still those
-/// of the plan. The file's turn ends with the renaming, also when this is dropped before it.
-async fn on_disk(
-    world: &World,
-    change: &Single,
-    form: Form,
-    turn: OwnedMutexGuard<()>,
-) -> Result<Landed, String> {
-    let broken_off = |_| "Writing was broken off; read the file before you go on.".to_owned();
-    let written = change.clone();
-    let beside = match tokio::task::spawn_blocking(move || beside(&written, form)).await {
-        Ok(beside) => beside?,
-        Err(error) => return Err(broken_off(error)),
-    };
-    let documents = world.editor.documents().await.map_err(gone)?;
-    if documents.contains_key(&change.file.real) || !world.workspace.still(&change.file) {
-        return Ok(Landed::Moved);
+async fn begin(world: &World, id: String, entry: Entry) -> Result<Journal, String> {
+    let journals = world.journals.clone();
+    let begun = spawn_blocking(move || journals.begin(&id, &entry));
+    match begun.await {
+        Ok(begun) => begun.map_err(unwritten),
+        Err(_) => Err("Writing the journal was broken off; nothing was changed.".to_owned()),
     }
-    let (change, limit) = (change.clone(), world.limits.edit_bytes);
-    let workspace = world.workspace.clone();
-    let placed = tokio::task::spawn_blocking(move || {
-        let placed = place(&change, form, beside, limit, &workspace);
-        drop(turn);
-        placed
-    });
-    placed.await.map_err(broken_off)?
 }
 
-fn unwritten(change: &Single, error: &io::Error) -> String {
+fn unwritten(error: std::io::Error) -> String {
     format!(
-        "{} cannot be written ({error}); nothing was changed.",
-        change.file.shown
+        "What is about to be changed cannot be written down in Undine's data folder ({error}), so nothing was \
+         changed. Ask the person to see to it."
     )
 }
 
-/// The new text in a file beside the old one, with the old one's mode.
-fn beside(change: &Single, form: Form) -> Result<NamedTempFile, String> {
-    let path = &change.file.real;
-    let fail = |error: io::Error| unwritten(change, &error);
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let old = fs::metadata(path).ok().map(|it| it.permissions());
-    // Renaming asks only the folder; that the person has locked the file itself counts too.
-    if old.as_ref().is_some_and(fs::Permissions::readonly) {
-        return Err(format!(
-            "{} is read-only, so it is left alone; nothing was changed. Ask the person to make it writable.",
-            change.file.shown
-        ));
+/// Writes into the session's log what a call is about to change; false: the call has ended meanwhile.
+async fn noted(
+    world: &World,
+    changes: &Changes,
+    files: Vec<EditedFile>,
+    checkpoint: Option<String>,
+) -> bool {
+    match &changes.by {
+        Whose::Agent(author) => {
+            let session = world.session.clone();
+            let noted = world
+                .editor
+                .note_edit(session, author.call, files, checkpoint);
+            noted.await.is_ok()
+        }
+        Whose::Review | Whose::Person => true,
     }
-    if change.old.is_none() {
-        fs::create_dir_all(folder).map_err(fail)?;
-    }
-    let mut beside = tempfile::Builder::new()
-        .prefix(".undine-")
-        .tempfile_in(folder)
-        .map_err(fail)?;
-    beside.write_all(&form.encode(&change.new)).map_err(fail)?;
-    let permissions = old.unwrap_or_else(|| {
-        use std::os::unix::fs::PermissionsExt;
-        fs::Permissions::from_mode(0o666 & !umask())
+}
+
+/// Brings the new texts beside their files, and the journal onto the disk meanwhile.
+///
+/// One file alone is replaced by one rename, which a loss of power cannot halve, so that its journal need
+/// only outlast the process.
+async fn stage(
+    world: &World,
+    disk: Vec<disk::OnDisk>,
+    id: String,
+    journal: Option<Journal>,
+    is_alone: bool,
+) -> Result<(Staged, Option<Journal>), Fault> {
+    let workspace = world.workspace.clone();
+    let staging = spawn_blocking(move || disk::stage(disk, &id, &workspace));
+    let syncing = spawn_blocking(move || match &journal {
+        Some(it) if !is_alone => (it.sync(), journal),
+        Some(_) | None => (Ok(()), journal),
     });
-    beside
-        .as_file()
-        .set_permissions(permissions)
-        .map_err(fail)?;
-    beside.as_file().sync_all().map_err(fail)?;
-    Ok(beside)
+    let (staged, synced) = tokio::join!(staging, syncing);
+    let (synced, journal) = synced.map_err(broken_off)?;
+    let staged = staged
+        .map_err(broken_off)?
+        .and_then(|it| synced.map(|()| it).map_err(unwritten));
+    match staged {
+        Ok(staged) => Ok((staged, journal)),
+        Err(text) => {
+            journal.into_iter().for_each(Journal::end);
+            Err(Fault::Clean(text))
+        }
+    }
 }
 
-/// Puts the written file in the old one's place, if that still is what the plan was made on.
-fn place(
-    change: &Single,
-    form: Form,
-    beside: NamedTempFile,
-    limit: u64,
-    workspace: &Workspace,
-) -> Result<Landed, String> {
-    let path = &change.file.real;
-    let fail = |error: io::Error| unwritten(change, &error);
-    match (regular::read_capped(path, limit), &change.old) {
-        (Ok(Some(bytes)), Some(old)) if bytes == form.encode(old) => {}
-        (Err(error), None) if error.kind() == io::ErrorKind::NotFound => {}
-        (Ok(_), _) | (Err(_), None | Some(_)) => return Ok(Landed::Moved),
+/// Changes the files: those that are open, then the others.
+async fn write(
+    world: &World,
+    changes: &Changes,
+    editor: &[InEditor],
+    staged: Staged,
+    is_alone: bool,
+    token: &CancellationToken,
+) -> Result<Applied, Fault> {
+    if token.is_cancelled() {
+        return Ok(Applied::Cancelled);
     }
-    if change.old.is_some() {
-        let (old, new) = (fs::metadata(path), beside.as_file().metadata());
-        let (old, new) = (old.map_err(fail)?, new.map_err(fail)?);
-        if old.nlink() > 1 && workspace.protects_file(&old) {
-            return Err(format!(
-                "{} is another name of a file of Undine's own settings or history, which tools never write.",
-                change.file.shown
-            ));
-        }
-        if old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-            return in_place(change, form, &beside).map_err(fail);
+    if !editor.is_empty() {
+        let sent = editor::send(world, editor, &changes.label, &changes.by).await?;
+        if let Some(end) = ended(world, changes, editor, sent).await {
+            return end;
         }
     }
-    let placed = match change.old {
-        Some(_) => beside.persist(path).map(drop),
-        // A file that appeared meanwhile is not overwritten.
-        None => beside.persist_noclobber(path).map(drop),
+    let in_place = staged.in_place();
+    if let Err(Broken { why, left }) = place(world, changes, staged, is_alone, token).await? {
+        let all: Vec<&InEditor> = editor.iter().collect();
+        let mut all_left = rollback::editor(world, changes, &all).await;
+        all_left.extend(left);
+        let told = match &why {
+            Unplaced::Moved => "A file was changed by someone else meanwhile",
+            Unplaced::Cancelled => "Cancelled",
+            Unplaced::Failed(text) => text,
+        };
+        let told = rollback::told(told, &all_left);
+        return match (why, told) {
+            (_, Some(text)) => Err(Fault::Left(text)),
+            (Unplaced::Moved, None) => Ok(Applied::Moved),
+            (Unplaced::Cancelled, None) => Ok(Applied::Cancelled),
+            (Unplaced::Failed(text), None) => {
+                Err(Fault::Clean(format!("{text}; nothing was changed.")))
+            }
+        };
+    }
+    world.editor.written(written(changes, editor)).await;
+    let mut unsaved = Vec::new();
+    for change in editor {
+        if !editor::save(world, change).await {
+            unsaved.push(change.index);
+        }
+    }
+    Ok(Applied::Done { unsaved, in_place })
+}
+
+/// How all ends because of what the editor did; `None`: it did everything. What it did in part is taken back.
+async fn ended(
+    world: &World,
+    changes: &Changes,
+    editor: &[InEditor],
+    sent: Sent,
+) -> Option<Result<Applied, Fault>> {
+    let Sent { states, said } = sent;
+    let of = |state: State| {
+        let all = editor.iter().zip(&states);
+        all.filter(move |(_, it)| **it == state)
+            .map(|(change, _)| change)
+            .collect::<Vec<_>>()
     };
-    match placed {
-        Ok(()) => Ok(Landed::Saved),
-        Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(Landed::Moved),
-        Err(it) => Err(fail(it.error)),
+    let (new, other) = (of(State::New), of(State::Other));
+    if new.len() == editor.len() {
+        return None;
     }
+    let left = rollback::editor(world, changes, &new).await;
+    let first = of(State::Old).first().map(|it| it.file.shown.clone());
+    let shown = first.unwrap_or_else(|| changes.label.clone());
+    let end = match (said, other.first()) {
+        (Said::Applied, Some(it)) => Err(Fault::Left(format!(
+            "The edit of {} was sent, but the editor's text is another than expected. Read the file before you go on.",
+            it.file.shown
+        ))),
+        // It skipped what it said that it applied, or the person typed meanwhile.
+        (Said::Applied, None) | (Said::Refused(_) | Said::Failed(_), Some(_)) => Ok(Applied::Moved),
+        (Said::Refused(reason), None) => {
+            let reason = reason.map(|it| format!(" ({it})")).unwrap_or_default();
+            Err(Fault::Clean(format!(
+                "The editor did not apply the edit to {shown}{reason}; nothing was changed."
+            )))
+        }
+        (Said::Failed(why), None) => Err(Fault::Clean(format!(
+            "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Read the file before you go on."
+        ))),
+    };
+    Some(
+        match rollback::told("The editor applied a part of the edit", &left) {
+            Some(text) => Err(Fault::Left(text)),
+            None => end,
+        },
+    )
 }
 
-/// Writes into the file itself: renaming would part it from its other names, or from its owner. The whole
-/// new text lies beside it until that is done; where that was cut off, it still does.
-fn in_place(change: &Single, form: Form, beside: &NamedTempFile) -> io::Result<Landed> {
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(&change.file.real)?;
-    let new = form.encode(&change.new);
-    let written = file
-        .write_all(&new)
-        .and_then(|()| file.set_len(new.len() as u64))
-        .and_then(|()| file.sync_all());
-    if let Err(error) = written {
-        // The disk is full, most likely. What was there has its room still.
-        let old = form.encode(change.old.as_deref().unwrap_or_default());
-        file.rewind()?;
-        file.write_all(&old)?;
-        file.set_len(old.len() as u64)?;
-        return Err(error);
+/// Changes the closed files, if the person's side still is what it was: whether the editor has opened one
+/// meanwhile, for instance.
+async fn place(
+    world: &World,
+    changes: &Changes,
+    staged: Staged,
+    is_alone: bool,
+    token: &CancellationToken,
+) -> Result<Result<(), Broken>, Fault> {
+    if staged.is_empty() {
+        return Ok(Ok(()));
     }
-    tracing::debug!(beside = %beside.path().display(), "written in place");
-    Ok(Landed::Saved)
+    let documents = world.editor.documents().await.map_err(gone);
+    let workspace = &world.workspace;
+    let stands = documents.is_ok_and(|documents| {
+        staged
+            .paths()
+            .all(|it| !documents.contains_key(&it.real) && workspace.still(it))
+    });
+    if !stands {
+        let (why, left) = (Unplaced::Moved, Vec::new());
+        return Ok(Err(Broken { why, left }));
+    }
+    let (limit, token) = (world.limits.edit_bytes, token.clone());
+    tracing::debug!(label = changes.label, "the closed files are changed");
+    let placed = spawn_blocking(move || {
+        let placed = staged.place(limit, &token)?;
+        match is_alone {
+            // Nobody need wait for it: without it there would be the old file, as whole as the new one.
+            true => drop(spawn_blocking(move || placed.sync())),
+            // Before the journal goes.
+            false => placed.sync(),
+        }
+        Ok(())
+    });
+    placed.await.map_err(broken_off)
 }
 
-/// The process's umask, which Linux tells without changing it.
-fn umask() -> u32 {
-    fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|it| {
-            let line = it
-                .lines()
-                .find_map(|it| it.strip_prefix("Umask:"))?
-                .trim()
-                .to_owned();
-            u32::from_str_radix(&line, 8).ok()
-        })
-        .unwrap_or(0o022)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_the_editor_shows_a_little_differently_is_clean() {
-        let is = |disk: &[u8], text: &str| is_clean(disk.to_vec(), text);
-        assert!(is(b"", "") && is(b"", "\n") && is(b"", "\r\n") && is(b"a\n", "a\n"));
-        assert!(!is(b"", "\n\n") && !is(b"a", "a\n"));
-        assert!(is(b"\xef\xbb\xbfa\n", "a\n") && is(b"\xef\xbb\xbfa\n", "\u{feff}a\n"));
-        assert!(is(b"\xff\xfea\0\xe9\0", "a\u{e9}") && !is(b"\xff\xfea\0\xe9\0", "a"));
-        assert!(is(b"caf\xe9\n", "caf\u{e9}\n") && !is(b"caf\xe9\n", "caf\u{fffd}\n"));
-        assert!(is("\u{e9}".as_bytes(), "\u{e9}") && !is("\u{e9}".as_bytes(), "\u{c3}\u{a9}"));
+/// What was changed on the disk, and not in a document.
+fn written(changes: &Changes, editor: &[InEditor]) -> Vec<Written> {
+    let is_text = |index: usize| {
+        let open = editor.iter().find(|it| it.index == index);
+        open.is_some_and(|it| it.new.is_some() && it.to.is_none())
+    };
+    let by = &changes.by;
+    let one = |path: &Path, old: Option<&String>, new: Option<&String>| Written {
+        path: path.to_path_buf(),
+        old: old.cloned(),
+        new: new.cloned(),
+        by: by.clone(),
+    };
+    let mut all = Vec::new();
+    for (index, change) in changes.files.iter().enumerate() {
+        let (old, new) = (change.old.as_ref(), change.new.as_ref());
+        match &change.to {
+            _ if is_text(index) => {}
+            None => all.push(one(&change.file.real, old, new)),
+            Some(to) => all.extend([one(&change.file.real, old, None), one(&to.real, None, new)]),
+        }
     }
+    all
 }

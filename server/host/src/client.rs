@@ -1,5 +1,6 @@
 //! What the editor can do, read once from `initialize`: which rung of the ladder serves it.
 
+use crate::plan::FileOperations;
 use engine::text::Encoding;
 use protocol::lsp;
 use serde_json::Value;
@@ -16,6 +17,8 @@ pub struct Client {
     pub trusted_settings: bool,
     pub apply_edit: bool,
     pub document_changes: bool,
+    /// What it does to whole files in a workspace edit.
+    pub file_operations: FileOperations,
     pub progress: bool,
     /// Code actions as literals, not only as commands.
     pub action_literals: bool,
@@ -32,6 +35,7 @@ impl Default for Client {
             trusted_settings: false,
             apply_edit: false,
             document_changes: false,
+            file_operations: FileOperations::default(),
             progress: false,
             action_literals: false,
             action_tags: false,
@@ -54,12 +58,17 @@ impl Client {
                 .collect()
         };
         let offered = texts("/general/positionEncodings");
+        let operations = texts("/workspace/workspaceEdit/resourceOperations");
         Self {
             encoding: encoding(&offered),
             methods: texts("/experimental/agent/methods"),
             trusted_settings: is("/experimental/agent/trustedSettings"),
             apply_edit: is("/workspace/applyEdit"),
             document_changes: is("/workspace/workspaceEdit/documentChanges"),
+            file_operations: FileOperations {
+                delete: operations.contains("delete"),
+                rename: operations.contains("rename"),
+            },
             progress: is("/window/workDoneProgress"),
             action_literals: has("/textDocument/codeAction/codeActionLiteralSupport"),
             action_tags: has("/textDocument/codeAction/tagSupport"),

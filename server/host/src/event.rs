@@ -3,11 +3,12 @@
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
-use crate::store::checkpoints::Manifest;
 use crate::store::approvals::Claim;
+use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
 use protocol::acp;
 use protocol::lsp;
+use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
 use protocol::tool::Outcome;
@@ -32,6 +33,8 @@ pub enum Event {
     Errand(u64, Found),
     /// The person approves a stored action.
     Approve(Box<Approve>),
+    /// Something that the person must hear of, whatever became of the call that met with it.
+    Trouble(String),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
@@ -113,6 +116,15 @@ pub enum Ask {
         uri: lsp::Uri,
         reply: oneshot::Sender<bool>,
     },
+    /// Writes into a session's log which files a call is about to change. Not answered when the call has
+    /// ended meanwhile.
+    NoteEdit {
+        session: SessionKey,
+        call: CallId,
+        files: Vec<EditedFile>,
+        checkpoint: Option<String>,
+        reply: oneshot::Sender<()>,
+    },
     /// Puts a form to the person; `None`: nobody can be asked.
     Elicit {
         session: SessionKey,
@@ -187,6 +199,37 @@ impl Editor {
 
     pub async fn save(&self, uri: lsp::Uri) -> Result<bool, Gone> {
         self.ask(|reply| Ask::Save { uri, reply }).await
+    }
+
+    /// Answers once it is written; [`Gone`] also when the call has ended.
+    pub async fn note_edit(
+        &self,
+        session: SessionKey,
+        call: CallId,
+        files: Vec<EditedFile>,
+        checkpoint: Option<String>,
+    ) -> Result<(), Gone> {
+        self.ask(|reply| Ask::NoteEdit {
+            session,
+            call,
+            files,
+            checkpoint,
+            reply,
+        })
+        .await
+    }
+
+    /// Says that files were changed on the disk.
+    pub async fn written(&self, files: Vec<Written>) {
+        // A loop that is gone has no reviews to keep.
+        let _ = self.inbox.send(Event::Written(files)).await;
+    }
+
+    /// Says something that the person must hear of.
+    pub async fn trouble(&self, text: String) {
+        tracing::error!(text, "trouble");
+        // A loop that is gone shows nothing any more; the log has it.
+        let _ = self.inbox.send(Event::Trouble(text)).await;
     }
 
     pub async fn elicit(

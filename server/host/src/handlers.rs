@@ -5,15 +5,16 @@ mod answers;
 mod approvals;
 mod checkpoints;
 mod commands;
+mod cut_off;
 mod documents;
 mod lifecycle;
 mod prompt;
 mod review;
 mod sessions;
 
+pub(crate) use approvals::Approving;
 pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
 pub(crate) use lifecycle::read_layer;
-pub(crate) use approvals::Approving;
 
 use crate::main_loop::Host;
 use protocol::lsp::{MessageType, ShowMessageParams};

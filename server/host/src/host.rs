@@ -3,6 +3,7 @@
 //! Layers, each using those above it only: the outside world behind small APIs; the world in our
 //! terms; the tools; the loop; the command line. `tests/tidy.rs` holds them apart.
 
+pub mod folder;
 pub mod process;
 pub mod regular;
 pub mod store;

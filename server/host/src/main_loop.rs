@@ -250,6 +250,7 @@ impl Host {
             Event::Written(files) => self.written(files),
             Event::Errand(number, found) => self.found(number, found),
             Event::Approve(approve) => self.approve(*approve),
+            Event::Trouble(text) => self.show_error(&text),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -276,6 +277,13 @@ impl Host {
                 reply,
             }),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
+            Ask::NoteEdit {
+                session,
+                call,
+                files,
+                checkpoint,
+                reply,
+            } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
         }
     }

@@ -9,18 +9,20 @@ use crate::plan::{Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
 use crate::store::checkpoints::Action;
+use crate::store::journal::Journals;
 use crate::tools;
 use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
 use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
-use protocol::record::Record;
+use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 impl Host {
     /// Does what a session asks for, in order.
@@ -51,6 +53,32 @@ impl Host {
                 }
                 Effect::Answer { prompts, end } => self.answer_prompts(session, prompts, &end),
             }
+        }
+    }
+
+    /// Writes down which files a call is about to change, and answers; not for a call that has ended: it is
+    /// not to change anything any more.
+    pub(crate) fn note_edit(
+        &mut self,
+        session: &SessionKey,
+        call: CallId,
+        files: Vec<EditedFile>,
+        checkpoint: Option<String>,
+        reply: oneshot::Sender<()>,
+    ) {
+        let is_open = self
+            .sessions
+            .get(session)
+            .is_some_and(|it| it.session.open_calls().any(|it| it == call));
+        if is_open {
+            let edit = Record::Edit {
+                call,
+                files,
+                checkpoint,
+            };
+            self.append(session, edit);
+            // Its task may have given up this moment.
+            let _ = reply.send(());
         }
     }
 
@@ -183,10 +211,12 @@ impl Host {
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
+            file_operations: self.client.file_operations,
             limits: Arc::new(open.config.limits.clone()),
             edits: open.config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
+            journals: Journals::new(&self.folders.data),
             checkpoints: Arc::new(self.checkpoints.with_limits(&open.config.limits)),
             checkpoint_first: open.config.safety.checkpoint_on_mutation,
             action: None,

@@ -4,12 +4,14 @@ use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
 use crate::store::checkpoints::{Action, Checkpoints};
+use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
 use protocol::config::{Edits, Limits};
+use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
@@ -42,10 +44,12 @@ pub struct World {
     pub encoding: Encoding,
     /// The editor applies `documentChanges` with versions.
     pub versioned_edits: bool,
+    pub file_operations: FileOperations,
     pub limits: Arc<Limits>,
     pub edits: Edits,
     pub locks: Arc<Locks>,
     pub children: Arc<Children>,
+    pub journals: Journals,
     pub checkpoints: Arc<Checkpoints>,
     /// Whether a change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`). Not
     /// where whoever applies it has made one.
@@ -54,6 +58,13 @@ pub struct World {
     pub action: Option<Arc<Action>>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
+}
+
+/// What an editor does to whole files in a workspace edit, beside changing texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileOperations {
+    pub delete: bool,
+    pub rename: bool,
 }
 
 /// What the model was given to read in this turn, so that it is not sent twice (spec 1.1). Whatever takes
@@ -101,6 +112,19 @@ impl Given {
 pub struct Locks(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>);
 
 impl Locks {
+    /// Waits for the turn of several files. In one order for all, so that no two wait for each other.
+    pub async fn files<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a std::path::Path>,
+    ) -> Vec<tokio::sync::OwnedMutexGuard<()>> {
+        let sorted: std::collections::BTreeSet<_> = paths.collect();
+        let mut turns = Vec::with_capacity(sorted.len());
+        for path in sorted {
+            turns.push(self.file(path).await);
+        }
+        turns
+    }
+
     /// Waits for the file's turn. The guard ends it.
     pub async fn file(&self, path: &std::path::Path) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
@@ -127,17 +151,8 @@ pub struct Plan {
     preview: Vec<Preview>,
     shown: String,
     action: Option<Arc<Action>>,
-    files: Vec<Touched>,
+    files: Vec<EditedFile>,
     work: Work,
-}
-
-/// What a file is before and after a plan has run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touched {
-    pub path: PathBuf,
-    /// `None`: there is no file.
-    pub before: Option<TextHash>,
-    pub after: Option<TextHash>,
 }
 
 type Work = Box<dyn FnOnce(Run) -> BoxFuture<'static, Result<Done, String>> + Send>;
@@ -179,6 +194,8 @@ pub enum Done {
         exit_code: Option<i32>,
         /// Files whose text the model knows now.
         saw: Vec<(PathBuf, TextHash)>,
+        /// Whether a change was made at a place that is not written quite as the model wrote it (spec 1.3).
+        fuzzy: bool,
     },
     Cancelled,
     /// What the plan was made on has changed; nothing was done.
@@ -192,6 +209,7 @@ impl Done {
             shown: None,
             exit_code: None,
             saw: Vec::new(),
+            fuzzy: false,
         }
     }
 }
@@ -214,6 +232,7 @@ impl WorkEnd {
                 shown,
                 exit_code,
                 saw,
+                fuzzy,
             }) => {
                 let outcome = Outcome::Success;
                 (
@@ -223,6 +242,7 @@ impl WorkEnd {
                         shown,
                         duration_ms,
                         exit_code,
+                        fuzzy,
                     },
                     saw,
                 )
@@ -236,6 +256,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        fuzzy: false,
                     },
                     Vec::new(),
                 )
@@ -249,6 +270,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        fuzzy: false,
                     },
                     Vec::new(),
                 )
@@ -281,8 +303,8 @@ impl Plan {
         }
     }
 
-    /// The files that it changes, for one that must be known again later.
-    pub fn files(&self) -> &[Touched] {
+    /// What it makes of which files, for what must be known again later.
+    pub fn files(&self) -> &[EditedFile] {
         &self.files
     }
 
@@ -313,7 +335,7 @@ pub struct PlanBuilder {
     accesses: Vec<Access>,
     preview: Vec<Preview>,
     shown: Option<String>,
-    files: Vec<Touched>,
+    files: Vec<EditedFile>,
 }
 
 impl PlanBuilder {
@@ -343,13 +365,9 @@ impl PlanBuilder {
         self
     }
 
-    /// A file's text becomes another; `None`: there is none.
-    pub fn touches(mut self, file: &FilePath, before: Option<&str>, after: Option<&str>) -> Self {
-        self.files.push(Touched {
-            path: file.real.clone(),
-            before: before.map(text_hash),
-            after: after.map(text_hash),
-        });
+    /// What it makes of which files.
+    pub fn edits(mut self, files: Vec<EditedFile>) -> Self {
+        self.files = files;
         self
     }
 

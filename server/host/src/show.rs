@@ -68,6 +68,7 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
         content,
         duration_ms,
         exit_code,
+        fuzzy,
     } = change;
     let mut fields = acp::ToolCallUpdateFields::new();
     fields.title = title;
@@ -96,6 +97,9 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
     }
     if let Some(it) = exit_code {
         extra.insert("exitCode".to_owned(), json!(it));
+    }
+    if fuzzy {
+        extra.insert("fuzzy".to_owned(), json!(true));
     }
     if status == Some(CallStatus::Done(Outcome::Cancelled)) {
         extra.insert("cancelled".to_owned(), json!(true));

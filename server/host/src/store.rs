@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod checkpoints;
+pub mod journal;
 mod list;
 mod log;
 

@@ -3,6 +3,7 @@
 //! A tool reads its arguments and plans; the policy judges the plan; the plan's work runs. To add a
 //! tool: one file, one line in `tools!`.
 
+mod apply_patch;
 mod ask_user_question;
 mod change;
 mod create_directory;
@@ -57,6 +58,7 @@ tools! {
     read_file::ReadFile,
     write_file::WriteFile,
     edit_file::EditFile,
+    apply_patch::ApplyPatch,
     delete_file::DeleteFile,
     create_directory::CreateDirectory,
     execute_command::ExecuteCommand,

@@ -69,6 +69,15 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<Rule>,
     },
+    /// A call is about to change these files, all of them or none. Written ahead: whoever finds no result
+    /// of the call behind it learns from the files themselves how far it came.
+    Edit {
+        call: CallId,
+        files: Vec<EditedFile>,
+        /// What takes it back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        checkpoint: Option<String>,
+    },
     /// How a call ended: exactly one for each call.
     Result {
         call: CallId,
@@ -86,6 +95,9 @@ pub enum Record {
         /// Only for commands that ran.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
+        /// A change was made at a place that is not written quite as the model wrote it (spec 1.3).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        fuzzy: bool,
     },
     /// The person gave a command that Undine answers by itself, such as `/checkpoints`. The model sees neither.
     Command { text: String, answer: String },
@@ -133,6 +145,7 @@ impl Record {
             | Self::User { .. }
             | Self::Assistant { .. }
             | Self::Call { .. }
+            | Self::Edit { .. }
             | Self::Result { .. }
             | Self::Command { .. }
             | Self::Told { .. }
@@ -158,4 +171,38 @@ pub enum EndReason {
     Cancelled,
     /// The provider or the server failed; `message` was shown to the person.
     Failed { message: String },
+}
+
+/// A file of an edit. A move is two of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditedFile {
+    pub path: PathBuf,
+    /// SHA-256 of the text before, in hexadecimal digits; missing: there was no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The same of the text after; missing: there is no file then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// How far an edit came with a file, as the file itself tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    AtOld,
+    AtNew,
+    /// It holds another text: someone has changed it since, or writing it was cut off.
+    AtOther,
+}
+
+impl EditedFile {
+    /// `now` is the hash of the present text; `None`: there is no file.
+    pub fn stands(&self, now: Option<&str>) -> Stands {
+        if now == self.after.as_deref() {
+            Stands::AtNew
+        } else if now == self.before.as_deref() {
+            Stands::AtOld
+        } else {
+            Stands::AtOther
+        }
+    }
 }

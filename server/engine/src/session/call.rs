@@ -71,6 +71,8 @@ pub enum Finished {
         shown: Option<String>,
         duration_ms: u64,
         exit_code: Option<i32>,
+        /// A change was made at a place that is not written quite as the model wrote it (spec 1.3).
+        fuzzy: bool,
     },
     /// What the plan was made on has changed since; nothing was done.
     Moved,
@@ -446,12 +448,14 @@ impl Session {
                 shown,
                 duration_ms,
                 exit_code,
+                fuzzy,
             } => {
                 let change = CallChange {
                     status: Some(CallStatus::Done(outcome)),
                     content: vec![CallContent::Text(shown.unwrap_or_else(|| text.clone()))],
                     duration_ms: Some(duration_ms),
                     exit_code,
+                    fuzzy,
                     ..CallChange::default()
                 };
                 self.close(id, outcome, text, change, Ran::Yes, out);
@@ -561,6 +565,7 @@ impl Session {
             title: call.title,
             duration_ms: change.duration_ms,
             exit_code: change.exit_code,
+            fuzzy: change.fuzzy,
         }));
         out.push(Effect::Show(Update::CallChanged(id, change)));
         self.remember_result(id, text, outcome);

@@ -138,6 +138,8 @@ pub struct CallChange {
     /// Only for calls that ran (spec 0.1).
     pub duration_ms: Option<u64>,
     pub exit_code: Option<i32>,
+    /// A change was made at a place that is not written quite as the model wrote it.
+    pub fuzzy: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

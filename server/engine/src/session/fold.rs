@@ -5,10 +5,11 @@ use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::{Session, Settings};
 use crate::context::{Answer, Asked, Entry};
 use crate::provider::ToolCall;
-use protocol::record::{EndReason, Record};
+use protocol::record::{EditedFile, EndReason, Record, Stands};
 use protocol::session::{CallId, Mode, TurnId};
 use protocol::tool::Outcome;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What the model is told of a call that the server's death cut off. The log does not say whether it
 /// had begun.
@@ -16,10 +17,14 @@ const INTERRUPTED: &str = "Unknown: the server stopped while this ran or waited 
 
 impl Session {
     /// Folds a session's records. What its last owner left open is closed by the effects, so that
-    /// the next request to the model is valid.
-    pub fn resume(records: &[Record], settings: Settings) -> (Self, Vec<Effect>) {
+    /// the next request to the model is valid. `stands` looks at the files of an edit that was cut off.
+    pub fn resume(
+        records: &[Record],
+        settings: Settings,
+        stands: impl Fn(&EditedFile) -> Stands,
+    ) -> (Self, Vec<Effect>) {
         let mut session = Self::empty(Mode::default(), settings);
-        let mut open: BTreeSet<CallId> = BTreeSet::new();
+        let mut open: BTreeMap<CallId, Option<&[EditedFile]>> = BTreeMap::new();
         let mut said_by = session.settings.model.clone();
         let mut turn: Option<TurnId> = None;
         for record in records {
@@ -54,7 +59,7 @@ impl Session {
                     arguments,
                 } => {
                     session.next.call = session.next.call.max(call.0 + 1);
-                    open.insert(*call);
+                    open.insert(*call, None);
                     session.answer(*answer).calls.push(Asked {
                         id: *call,
                         call: ToolCall {
@@ -68,13 +73,18 @@ impl Session {
                 Record::Told { text } => session.untold.push(text.clone()),
                 Record::Command { .. } => {}
                 Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
+                Record::Edit { call, files, .. } => {
+                    if let Some(edit) = open.get_mut(call) {
+                        *edit = Some(files);
+                    }
+                }
                 Record::Result {
                     call,
                     outcome,
                     text,
                     ..
                 } => {
-                    if open.remove(call) {
+                    if open.remove(call).is_some() {
                         session.remember_result(*call, text.clone(), *outcome);
                     }
                 }
@@ -100,16 +110,36 @@ impl Session {
             let model = session.settings.model.clone();
             effects.push(Effect::Append(Record::Model { model }));
         }
-        for call in open {
-            session.remember_result(call, INTERRUPTED.to_owned(), Outcome::Cancelled);
+        let root = records.iter().find_map(|it| match it {
+            Record::Started { cwd, .. } => Some(cwd.as_path()),
+            Record::User { .. }
+            | Record::Assistant { .. }
+            | Record::Call { .. }
+            | Record::Decision { .. }
+            | Record::Edit { .. }
+            | Record::Result { .. }
+            | Record::Replayed { .. }
+            | Record::Command { .. }
+            | Record::Told { .. }
+            | Record::Mode { .. }
+            | Record::Model { .. }
+            | Record::Ended { .. } => None,
+        });
+        for (call, edit) in open {
+            let text = match edit {
+                Some(files) => cut_off_edit(files, root, &stands),
+                None => INTERRUPTED.to_owned(),
+            };
+            session.remember_result(call, text.clone(), Outcome::Cancelled);
             effects.push(Effect::Append(Record::Result {
                 call,
                 outcome: Outcome::Cancelled,
-                text: INTERRUPTED.to_owned(),
+                text,
                 shown: None,
                 title: None,
                 duration_ms: None,
                 exit_code: None,
+                fuzzy: false,
             }));
         }
         if let Some(turn) = turn {
@@ -173,6 +203,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                 title,
                 duration_ms,
                 exit_code,
+                fuzzy,
             } => {
                 let shown = if text == CANCELLED || text == CUT_OFF {
                     Vec::new()
@@ -187,6 +218,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                         content: shown,
                         duration_ms: *duration_ms,
                         exit_code: *exit_code,
+                        fuzzy: *fuzzy,
                         ..CallChange::default()
                     },
                 ));
@@ -224,10 +256,35 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
             Record::Started { .. }
             | Record::Told { .. }
             | Record::Decision { .. }
+            | Record::Edit { .. }
             | Record::Mode { .. }
             | Record::Model { .. }
             | Record::Ended { .. } => {}
         }
     }
     updates
+}
+
+/// What the model is told of an edit that the server's death cut off: how far it came with each file.
+fn cut_off_edit(
+    files: &[EditedFile],
+    root: Option<&Path>,
+    stands: impl Fn(&EditedFile) -> Stands,
+) -> String {
+    let mut text = "The server stopped while these files were being changed:".to_owned();
+    for file in files {
+        let name = root.and_then(|it| file.path.strip_prefix(it).ok());
+        let name = name.unwrap_or(&file.path).display();
+        let state = match (stands(file), &file.before, &file.after) {
+            (Stands::AtNew, None, _) => "created",
+            (Stands::AtNew, _, None) => "gone, as it was to be",
+            (Stands::AtNew, Some(_), Some(_)) => "changed",
+            (Stands::AtOld, None, _) => "not created",
+            (Stands::AtOld, Some(_), None) => "still there",
+            (Stands::AtOld, Some(_), Some(_)) => "not changed",
+            (Stands::AtOther, _, _) => "neither as before nor as it was to be; read it",
+        };
+        text += &format!("\n- {name}: {state}");
+    }
+    text
 }

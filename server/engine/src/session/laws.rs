@@ -13,6 +13,7 @@ use crate::rounds::rounds;
 use fastrand::Rng;
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
+use protocol::record::Stands;
 use protocol::session::PromptId;
 use protocol::tool::{Access, Outcome, Place};
 use std::collections::{HashMap, HashSet};
@@ -200,6 +201,7 @@ impl World {
             | Record::Assistant { .. }
             | Record::Command { .. }
             | Record::Told { .. }
+            | Record::Edit { .. }
             | Record::Mode { .. }
             | Record::Model { .. } => {}
         }
@@ -435,6 +437,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                     shown: None,
                     duration_ms: 1,
                     exit_code: None,
+                    fuzzy: false,
                 },
             ),
             None => Input::Output(any_call, "o".into()),
@@ -480,6 +483,16 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
         {
             world.stream = None;
         }
+        // What a running call writes down, the host writes for it.
+        if rng.u8(0..4) == 0
+            && let Some(call) = pick(&mut rng, world.running.keys().copied())
+        {
+            world.records.push(Record::Edit {
+                call,
+                files: Vec::new(),
+                checkpoint: None,
+            });
+        }
         let effects = session.step(input.clone());
         // A change of mode is judged by the new one.
         world.take(session.mode(), &input, &effects);
@@ -492,12 +505,13 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
         }
     }
     // Whenever it dies, its log folds into a session whose next request is valid.
-    valid(&asked(&mut Session::resume(&world.records, settings()).0));
+    let resumed = |records: &[Record]| Session::resume(records, settings(), |_| Stands::AtOther);
+    valid(&asked(&mut resumed(&world.records).0));
     // The log of a session at rest tells all that the session knows.
     let effects = session.step(Input::Cancel);
     world.take(session.mode(), &Input::Cancel, &effects);
     assert!(world.replays_due.is_empty(), "an approval has no end");
-    let (mut resumed, repairs) = Session::resume(&world.records, settings());
+    let (mut resumed, repairs) = resumed(&world.records);
     assert_eq!(repairs, [], "a session at rest needed repair");
     assert_eq!(resumed.mode(), session.mode());
     assert_eq!(asked(&mut resumed), asked(&mut session));

@@ -25,7 +25,7 @@ mod unattended;
 
 use super::{Effect, Input, Session, Settings, laws, replay};
 use expect_test::Expect;
-use protocol::record::Record;
+use protocol::record::{EditedFile, Record, Stands};
 use protocol::session::{CallId, Mode, PromptId, StreamId};
 use read::Words;
 
@@ -108,7 +108,8 @@ impl Play {
                 self.take(&effects);
             }
             "restart" => {
-                let (session, effects) = Session::resume(&self.records, self.settings.clone());
+                let (session, effects) =
+                    Session::resume(&self.records, self.settings.clone(), stands);
                 self.session = session;
                 self.take(&effects);
             }
@@ -117,6 +118,22 @@ impl Play {
                 self.session = session;
                 self.records.clear();
                 self.take(&effects);
+            }
+            // The host writes down which files the call is about to change. Their names say how far that comes.
+            "writes" => {
+                let mut files = Vec::new();
+                for name in words.rest().split_whitespace() {
+                    files.push(EditedFile {
+                        path: format!("/p/{name}").into(),
+                        before: Some("old".to_owned()),
+                        after: Some("new".to_owned()),
+                    });
+                }
+                self.records.push(Record::Edit {
+                    call: self.call,
+                    files,
+                    checkpoint: None,
+                });
             }
             "load" => {
                 let shown: Vec<Effect> = replay(&self.records)
@@ -228,6 +245,11 @@ impl Play {
         }
         printed.join("\n")
     }
+}
+
+fn stands(file: &EditedFile) -> Stands {
+    let name = file.path.file_name().unwrap().to_str().unwrap();
+    file.stands(Some(name))
 }
 
 fn begin(settings: Settings) -> (Session, Vec<Effect>) {

@@ -2,17 +2,16 @@
 
 use crate::event::{Approve, Approved, SessionKey};
 use crate::main_loop::Host;
-use crate::plan::{TextHash, Touched};
+use crate::plan::TextHash;
 use crate::show;
-use crate::store::approvals::{Approval, Approvals, Claim, FileState, Offer, State, VERSION};
+use crate::store::approvals::{Approval, Approvals, Claim, Offer, State, VERSION};
 use crate::store::now_ms;
 use engine::session::{Action, Input, Planned, Replay, ReplayEnd};
 use engine::text::DISPLAY_CAP;
 use protocol::acp;
+use protocol::record::Stands;
 use protocol::session::CallId;
 use protocol::tool::Outcome;
-use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -63,7 +62,7 @@ impl Host {
             preview: show::plain(&planned.preview, 3, DISPLAY_CAP)
                 .trim_start_matches('\n')
                 .to_owned(),
-            files: plan.map_or(Vec::new(), |it| it.files().iter().map(state_of).collect()),
+            files: plan.map_or(Vec::new(), |it| it.files().to_vec()),
         }
     }
 
@@ -97,14 +96,14 @@ impl Host {
     fn begin_approved(&mut self, mut claim: Claim) -> Result<(SessionKey, Claim, bool), String> {
         let approval = claim.approval().clone();
         let key = self.session_of(&approval)?;
+        let was_begun = matches!(approval.state, State::Running { .. });
+        // Read here, since it happens only after a death.
+        let is_done = was_begun && self.is_effect_there(&approval.offer);
         let Some(open) = self.sessions.get_mut(&key) else {
             return Err("The session of this action cannot be opened.".to_owned());
         };
         let unsaved =
             |error| format!("Nothing was done, because the queue cannot be written ({error}).");
-        let was_begun = matches!(approval.state, State::Running { .. });
-        // Read here, since it happens only after a death.
-        let is_done = was_begun && is_effect_there(&approval.offer, open.config.limits.edit_bytes);
         let is_known = is_done || open.session.has_replayed(&approval.id);
         if was_begun && !is_known && approval.offer.files.is_empty() {
             claim.set(State::Pending).map_err(unsaved)?;
@@ -119,6 +118,12 @@ impl Host {
         let since = now_ms();
         claim.set(State::Running { since }).map_err(unsaved)?;
         Ok((key, claim, is_done))
+    }
+
+    /// Whether the files are what an action would make of them. Never so for one that changes none.
+    fn is_effect_there(&self, offer: &Offer) -> bool {
+        let files = &offer.files;
+        !files.is_empty() && files.iter().all(|it| self.stands(it) == Stands::AtNew)
     }
 
     /// The session that asked for an action; another one if its log is gone, whose model then hears nothing of it.
@@ -174,23 +179,6 @@ impl Host {
     }
 }
 
-fn state_of(touched: &Touched) -> FileState {
-    FileState {
-        path: touched.path.clone(),
-        before: touched.before.map(hex),
-        after: touched.after.map(hex),
-    }
-}
-
-fn hex(hash: TextHash) -> String {
-    let mut hex = String::with_capacity(64);
-    for byte in hash {
-        // Writing to a String has no error.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
-}
-
 fn hash_of(hex: &str) -> Option<TextHash> {
     let mut hash = TextHash::default();
     if hex.len() != 2 * hash.len() || !hex.is_ascii() {
@@ -202,28 +190,6 @@ fn hash_of(hex: &str) -> Option<TextHash> {
     Some(hash)
 }
 
-/// Whether the files are on the disk what an action would make of them. `most` is the largest file, in bytes.
-/// Never so for an action that changes none.
-fn is_effect_there(offer: &Offer, most: u64) -> bool {
-    !offer.files.is_empty()
-        && offer
-            .files
-            .iter()
-            .all(|it| text_hash_of(&it.path, most) == Some(it.after.clone()))
-}
-
-/// The hash of a file's text, or of none where there is no file; `None` where it cannot be read.
-fn text_hash_of(path: &Path, most: u64) -> Option<Option<String>> {
-    match crate::regular::read_capped(path, most) {
-        Ok(bytes) => {
-            let text = engine::text::FileText::decode(bytes?).text;
-            Some(Some(hex(crate::plan::text_hash(&text))))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(None),
-        Err(_) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,36 +198,10 @@ mod tests {
     #[test]
     fn a_hash_is_read_back() {
         let hash = text_hash("a");
-        assert_eq!(hash_of(&hex(hash)), Some(hash));
+        let hex: String = hash.iter().map(|it| format!("{it:02x}")).collect();
+        assert_eq!(hash_of(&hex), Some(hash));
         for wrong in ["", "zz", &"\u{e4}".repeat(32), &"+1".repeat(32)[..63]] {
             assert_eq!(hash_of(wrong), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn an_effect_is_there_when_every_file_is_as_it_would_be() {
-        let folder = tempfile::tempdir().unwrap();
-        let [a, b] = ["a", "b"].map(|it| folder.path().join(it));
-        let file = |path: &Path, after: Option<&str>| FileState {
-            path: path.to_owned(),
-            before: None,
-            after: after.map(|it| hex(text_hash(it))),
-        };
-        let mut offer = Offer {
-            title: String::new(),
-            shown: String::new(),
-            preview: String::new(),
-            files: vec![file(&a, Some("new")), file(&b, None)],
-        };
-        let most = 100;
-        assert!(!is_effect_there(&offer, most));
-        // The text counts, whatever form the file has.
-        std::fs::write(&a, b"\xff\xfen\0e\0w\0").unwrap();
-        assert!(is_effect_there(&offer, most));
-        assert!(!is_effect_there(&offer, 3));
-        std::fs::write(&b, "").unwrap();
-        assert!(!is_effect_there(&offer, most));
-        offer.files.clear();
-        assert!(!is_effect_there(&offer, most));
     }
 }

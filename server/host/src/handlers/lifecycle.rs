@@ -72,6 +72,11 @@ impl Host {
         }
         let resolved = self.resolve(self.roots.first().cloned().as_deref());
         self.report(&resolved);
+        for root in self.roots.clone() {
+            if let Ok(root) = root.canonicalize() {
+                self.report_cut_off(&root);
+            }
+        }
     }
 
     /// Reads the user's `config.toml`; answers what is wrong with it.

@@ -67,6 +67,7 @@ impl Host {
             .collect();
         let protected = [self.folders.config.clone(), self.folders.data.clone()];
         let workspace = Workspace::new(&roots, &protected).map_err(invalid)?;
+        self.report_cut_off(workspace.root());
         let resolved = self.resolve(Some(workspace.root()));
         self.report(&resolved);
         Ok((workspace, resolved))
@@ -115,7 +116,7 @@ impl Host {
                 false => records.into_iter().map(Record::without_answers).collect(),
             };
             let settings = settings(&resolved.config, &workspace, self.attended);
-            let (session, repairs) = Session::resume(&records, settings);
+            let (session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved);

@@ -7,6 +7,7 @@
 
 use crate::regular;
 use nix::fcntl::{Flock, FlockArg};
+use protocol::record::EditedFile;
 use protocol::session::{CallId, Mode};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -50,18 +51,7 @@ pub struct Offer {
     /// What is shown, as text.
     pub preview: String,
     /// The files it changes. Empty for a command.
-    pub files: Vec<FileState>,
-}
-
-/// What a file is before and after an action.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FileState {
-    pub path: PathBuf,
-    /// Hex SHA-256 of its text; none if there is no file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<String>,
+    pub files: Vec<EditedFile>,
 }
 
 /// Times are milliseconds since the Unix epoch.
@@ -325,7 +315,7 @@ mod tests {
                 title: "Edit a".into(),
                 shown: "h".into(),
                 preview: "-a\n+b".into(),
-                files: vec![FileState {
+                files: vec![EditedFile {
                     path: "/p/a".into(),
                     before: Some("0".into()),
                     after: None,

@@ -12,39 +12,85 @@ use protocol::tool::Place;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// A change that cannot be made, and why. What is wrong with it says something about the file's text,
-/// so outside the project the model is told only once the policy or the person has let it touch the file.
+/// What the model is told of changes that are made together.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(super) struct Wording {
+    pub told: Told,
+    /// Ends what the model is told.
+    pub note: String,
+    /// Whether a place was found that is not written quite as the model wrote it.
+    pub fuzzy: bool,
+}
+
+/// How the changes themselves are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Told {
+    /// In a sentence each.
+    #[default]
+    Sentences,
+    /// How many files, and a line for each: `A`, `M`, `R old -> new`, `D`, in this order (spec 2.3).
+    List,
+}
+
+/// A file that a change would touch.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Touch<'a> {
+    /// Only written.
+    New(&'a FilePath),
+    /// Read, and written or taken away.
+    Old(&'a FilePath),
+}
+
+/// A change that cannot be made, and why.
 pub(super) fn refuse(verb: &str, file: &FilePath, why: String) -> Result<Plan, String> {
-    match file.place {
-        Place::Project => Err(why),
-        Place::Protected | Place::External => {
-            let title = format!("{verb} {}", file.shown);
-            let plan = Plan::build(title).reads(file).writes(file);
-            Ok(plan.then(async move |_| Err(why)))
+    let title = format!("{verb} {}", file.shown);
+    refuse_all(title, vec![Touch::Old(file)], why)
+}
+
+/// Changes that cannot be made, and why. What is wrong with them says something about the files' texts, so
+/// outside the project the model is told only once the policy or the person has let it touch the files.
+pub(super) fn refuse_all(
+    title: String,
+    files: Vec<Touch<'_>>,
+    why: String,
+) -> Result<Plan, String> {
+    let mut plan = Plan::build(title);
+    let mut may_tell = true;
+    for touch in files {
+        let (Touch::New(file) | Touch::Old(file)) = touch;
+        may_tell &= match file.place {
+            Place::Project => true,
+            Place::Protected | Place::External => false,
+        };
+        if let Touch::Old(file) = touch {
+            plan = plan.reads(file);
         }
+        plan = plan.writes(file);
+    }
+    match may_tell {
+        true => Err(why),
+        false => Ok(plan.then(async move |_| Err(why))),
     }
 }
 
-/// The plan of changes that are made together. `note` ends what the model is told of them.
-pub(super) fn plan_changes(title: String, files: Vec<FileChange>, note: &'static str) -> Plan {
+/// The plan of changes that are made together.
+pub(super) fn plan_changes(title: String, files: Vec<FileChange>, wording: Wording) -> Plan {
     let hash: Vec<String> = files.iter().map(shown_hash).collect();
-    let mut plan = Plan::build(title.clone()).shown(hash.join(" "));
+    let texts = files.iter().flat_map(|it| it.old.iter().chain(&it.new));
+    let edited = files::compute(texts.map(String::len).sum(), || apply::edited(&files));
+    let mut plan = Plan::build(title.clone())
+        .shown(hash.join(" "))
+        .edits(edited);
     for it in &files {
         plan = plan.writes(&it.file);
-        let (old, new) = (it.old.as_deref(), it.new.as_deref());
-        plan = match &it.to {
-            Some(to) => plan
-                .writes(to)
-                .touches(&it.file, old, None)
-                .touches(to, None, new),
-            None => plan.touches(&it.file, old, new),
-        };
+        if let Some(to) = &it.to {
+            plan = plan.writes(to);
+        }
         let new = it.new.as_deref().unwrap_or_default();
         let at = it.to.as_ref().unwrap_or(&it.file);
         plan = plan.preview(preview(at, it.old.as_deref(), new));
     }
-    let label = format!("Undine: {title}");
-    plan.then(move |run| run_changes(label, files, note, run))
+    plan.then(move |run| run_changes(title, files, wording, run))
 }
 
 fn shown_hash(change: &FileChange) -> String {
@@ -97,63 +143,117 @@ fn shortened(diff: text::Unified) -> String {
 async fn run_changes(
     label: String,
     files: Vec<FileChange>,
-    note: &str,
+    wording: Wording,
     run: Run,
 ) -> Result<Done, String> {
     let by = Whose::Agent(run.world.author.clone());
     let changes = Changes { label, files, by };
-    let applied = tokio::select! {
-        biased;
-        applied = apply::apply(&run.world, &changes) => applied?,
-        () = run.token.cancelled() => return Ok(Done::Cancelled),
-    };
-    let unsaved = match applied {
+    let applied = apply::apply_until(&run.world, &changes, &run.token).await?;
+    let (unsaved, in_place) = match applied {
+        Applied::Cancelled => return Ok(Done::Cancelled),
         Applied::Moved => return Ok(Done::Moved),
-        Applied::Done { unsaved } => unsaved,
+        Applied::Done { unsaved, in_place } => (unsaved, in_place),
     };
-    let mut lines = Vec::new();
-    let mut diffs = String::new();
-    for (index, change) in changes.files.iter().enumerate() {
-        let diff = diff(change);
-        lines.push(told(change, &diff, unsaved.contains(&index)));
-        let text = shortened(diff);
-        if !text.is_empty() && !diffs.is_empty() && !diffs.ends_with('\n') {
-            diffs.push('\n');
+    let (counts, diffs) = diffs(&changes.files);
+    let is_unsaved = |index: usize| unsaved.contains(&index);
+    let all = changes.files.iter().zip(&counts).enumerate();
+    let mut text = match wording.told {
+        Told::Sentences => {
+            let lines = all.map(|(at, (change, counts))| sentence(change, counts, is_unsaved(at)));
+            lines.collect::<Vec<_>>().join("\n")
         }
-        diffs.push_str(&text);
+        Told::List => list(all.map(|(at, (change, counts))| (change, counts, is_unsaved(at)))),
+    };
+    text.push_str(&wording.note);
+    for index in in_place {
+        let name = &changes.files[index].file.shown;
+        text.push_str(&format!(
+            "\n{name} was written in place and not replaced, because it has several names or belongs to someone else."
+        ));
     }
-    let mut text = lines.join("\n");
-    text.push_str(note);
     let saw = changes.files.iter().filter_map(known).collect();
     Ok(Done::Success {
         text,
         shown: Some(diffs).filter(|it| !it.is_empty()),
         exit_code: None,
         saw,
+        fuzzy: wording.fuzzy,
     })
 }
 
-fn diff(change: &FileChange) -> text::Unified {
+/// Lines of a file that came and went.
+struct Counts {
+    added: usize,
+    removed: usize,
+}
+
+/// The diffs of all files, one below the other and bounded together; the counts are of all lines.
+fn diffs(files: &[FileChange]) -> (Vec<Counts>, String) {
+    let mut all = text::Unified {
+        text: String::new(),
+        added: 0,
+        removed: 0,
+        truncated: false,
+    };
+    let mut room = text::DISPLAY_CAP;
+    let mut counts = Vec::with_capacity(files.len());
+    for change in files {
+        let diff = diff(change, room);
+        counts.push(Counts {
+            added: diff.added,
+            removed: diff.removed,
+        });
+        room -= diff.text.lines().count().min(room);
+        if !all.truncated && all.text.len() <= MAX_DIFF_BYTES {
+            all.text.push_str(&diff.text);
+        }
+        all.truncated |= diff.truncated;
+    }
+    (counts, shortened(all))
+}
+
+fn diff(change: &FileChange, max_lines: usize) -> text::Unified {
     let old = change.old.as_deref().unwrap_or_default();
     let new = change.new.as_deref().unwrap_or_default();
     let name = &change.file.shown;
     let new_name = change.to.as_ref().map_or(name, |it| &it.shown);
     files::compute(old.len() + new.len(), || {
-        text::unified(
-            &shown(old),
-            &shown(new),
-            name,
-            new_name,
-            3,
-            text::DISPLAY_CAP,
-        )
+        text::unified(&shown(old), &shown(new), name, new_name, 3, max_lines)
     })
 }
 
+/// What the model is told of several files.
+fn list<'a>(files: impl Iterator<Item = (&'a FileChange, &'a Counts, bool)>) -> String {
+    let (mut n_files, mut added, mut removed) = (0, 0, 0);
+    let mut lines = Vec::new();
+    for (change, counts, is_unsaved) in files {
+        n_files += 1;
+        added += counts.added;
+        removed += counts.removed;
+        let name = &change.file.shown;
+        let (order, line) = match (&change.old, &change.new, &change.to) {
+            (Some(_), None, _) => (3, format!("D {name}")),
+            (_, _, Some(to)) => (2, format!("R {name} -> {}", to.shown)),
+            (None, _, None) => (0, format!("A {name}")),
+            (Some(_), Some(_), None) => (1, format!("M {name}")),
+        };
+        let unsaved = match is_unsaved {
+            true => " (in the editor, not saved yet, so commands do not see it)",
+            false => "",
+        };
+        lines.push((order, format!("\n{line}{unsaved}")));
+    }
+    // A stable sort, so that within each kind the patch's order stays.
+    lines.sort_by_key(|(order, _)| *order);
+    let plural = if n_files == 1 { "" } else { "s" };
+    let lines: String = lines.into_iter().map(|(_, line)| line).collect();
+    format!("{n_files} file{plural} changed (+{added} -{removed} lines).{lines}")
+}
+
 /// What the model is told of one file.
-fn told(change: &FileChange, diff: &text::Unified, unsaved: bool) -> String {
+fn sentence(change: &FileChange, counts: &Counts, unsaved: bool) -> String {
     let name = &change.file.shown;
-    let counts = format!("+{} -{}", diff.added, diff.removed);
+    let counts = format!("+{} -{}", counts.added, counts.removed);
     let (what, name) = match (&change.old, &change.new, &change.to) {
         (Some(old), None, _) => {
             return format!("Deleted {name} ({} lines).", old.lines().count());

@@ -1,12 +1,12 @@
 //! Makes a folder (spec 1.4).
 
 use super::{Tool, change};
+use crate::folder::Folder;
 use crate::plan::{Done, Plan, Run, World};
 use crate::workspace::FilePath;
 use protocol::acp::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::fs;
 use std::io;
 
 pub struct CreateDirectory;
@@ -48,16 +48,18 @@ async fn create(folder: &FilePath, world: &World) -> Result<Done, String> {
     }
     let path = folder.real.clone();
     let made = tokio::task::spawn_blocking(move || {
-        let was_there = path.is_dir();
-        let made = fs::create_dir_all(&path).map(|()| was_there);
+        // Beneath handles, so that a link that is put on the way leads nowhere else.
+        let made = Folder::make(&path).map(|(_, made)| made);
         drop(turn);
         made
     });
     let shown = &folder.shown;
     match made.await {
-        Ok(Ok(true)) => Ok(Done::text(format!("The folder {shown} exists already."))),
-        Ok(Ok(false)) => Ok(Done::text(format!("Created the folder {shown}."))),
-        Ok(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists => Err(format!(
+        Ok(Ok(made)) if made.is_empty() => {
+            Ok(Done::text(format!("The folder {shown} exists already.")))
+        }
+        Ok(Ok(_)) => Ok(Done::text(format!("Created the folder {shown}."))),
+        Ok(Err(error)) if error.kind() == io::ErrorKind::NotADirectory => Err(format!(
             "{shown} is not a folder, but there is something else; choose another path."
         )),
         Ok(Err(error)) => Err(format!("The folder {shown} cannot be made ({error}).")),

@@ -1,6 +1,9 @@
 //! Replaces one piece of a file's text.
 
-use super::{Tool, change};
+use super::{
+    Tool,
+    change::{self, Told, Wording},
+};
 use crate::apply::FileChange;
 use crate::files;
 use crate::plan::{Plan, World};
@@ -40,12 +43,12 @@ impl Tool for EditFile {
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
         let file = world.workspace.resolve(&input.path)?;
         match edited(&file, input, &world).await {
-            Ok(Edited { old, new, note }) => {
+            Ok(Edited { old, new, wording }) => {
                 let title = format!("Edit {}", file.shown);
                 Ok(change::plan_changes(
                     title,
                     vec![FileChange::text(file, Some(old), new)],
-                    note,
+                    wording,
                 ))
             }
             Err(why) => change::refuse("Edit", &file, why),
@@ -57,7 +60,7 @@ impl Tool for EditFile {
 struct Edited {
     old: String,
     new: String,
-    note: &'static str,
+    wording: Wording,
 }
 
 async fn edited(file: &FilePath, input: Input, world: &World) -> Result<Edited, String> {
@@ -81,7 +84,11 @@ async fn edited(file: &FilePath, input: Input, world: &World) -> Result<Edited, 
     Ok(Edited {
         old: live.text,
         new,
-        note: fuzzy.map_or("", note),
+        wording: Wording {
+            told: Told::Sentences,
+            note: fuzzy.map_or("", note).to_owned(),
+            fuzzy: fuzzy.is_some(),
+        },
     })
 }
 

@@ -137,6 +137,7 @@ async fn execute(
         shown: None,
         exit_code: Some(code),
         saw: Vec::new(),
+        fuzzy: false,
     })
 }
 

@@ -131,6 +131,7 @@ async fn read_all(
         shown: Some(shown),
         exit_code: None,
         saw,
+        fuzzy: false,
     })
 }
 

@@ -1,6 +1,9 @@
 //! Writes a whole file.
 
-use super::{Tool, change};
+use super::{
+    Tool,
+    change::{self, Wording},
+};
 use crate::apply::FileChange;
 use crate::files;
 use crate::plan::{Plan, World, text_hash};
@@ -35,7 +38,7 @@ impl Tool for WriteFile {
                 Ok(change::plan_changes(
                     title,
                     vec![FileChange::text(file, old, new)],
-                    "",
+                    Wording::default(),
                 ))
             }
             Err(why) => change::refuse("Write", &file, why),

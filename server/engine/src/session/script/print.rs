@@ -99,11 +99,24 @@ fn append(record: &Record) -> String {
             title: _,
             duration_ms,
             exit_code: _,
+            fuzzy,
         } => {
             let took = duration_ms
                 .map(|it| format!(" {it} ms"))
                 .unwrap_or_default();
-            format!("result {} {} {text:?}{took}", call.0, word(*outcome))
+            let fuzzy = if *fuzzy { " fuzzy" } else { "" };
+            format!("result {} {} {text:?}{took}{fuzzy}", call.0, word(*outcome))
+        }
+        Record::Edit {
+            call,
+            files,
+            checkpoint: _,
+        } => {
+            let files: Vec<String> = files
+                .iter()
+                .map(|it| format!("{} {:?} {:?}", it.path.display(), it.before, it.after))
+                .collect();
+            format!("edit {} {}", call.0, files.join(", "))
         }
         Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
         Record::Told { text } => format!("told {text:?}"),
@@ -181,6 +194,9 @@ fn changed(change: &CallChange) -> String {
     }
     if let Some(it) = change.exit_code {
         line += &format!(" exit code {it}");
+    }
+    if change.fuzzy {
+        line += " fuzzy";
     }
     line
 }

@@ -522,3 +522,39 @@ fn a_loaded_session_shows_what_was_said_and_done() {
         "#]],
     );
 }
+
+#[test]
+fn death_while_files_are_written_is_told_file_by_file() {
+    check(
+        r#"
+> prompt "one"
+> model call edit {}
+> model end
+> planned write /p/old
+> decided once
+> writes old new torn
+> restart
+"#,
+        expect![[r#"
+            append user t0 "one"
+            ask-model #0: user "one"
+
+            append call 0 a0 c0 edit {}
+            show call 0 edit {}
+            plan-call 0 edit {}
+
+            (nothing)
+
+            show call 0 "Edit /p/old" diff /p/old ""
+            show call 0 waiting
+            ask-person 0 "Edit /p/old" to write /p/old showing diff /p/old "" [once, session: edit the project, no]
+
+            append decision 0 once
+            show call 0 running
+            run-call 0
+
+            append result 0 cancelled "The server stopped while these files were being changed:\n- old: not changed\n- new: changed\n- torn: neither as before nor as it was to be; read it"
+            append ended t0 failed "the server stopped"
+        "#]],
+    );
+}
