@@ -2,10 +2,10 @@
 
 use crate::cli;
 use crate::event::{Approve, Approved, Event};
+use crate::handlers::{approval_line, denied, whole_approval};
 use crate::run::{Console, Heard, Interrupt, say};
 use crate::store::Folders;
-use crate::store::approvals::{Approval, ApprovalError, Approvals, Claim, State};
-use crate::store::now_ms;
+use crate::store::approvals::{Approval, ApprovalError, Approvals, Claim};
 use anyhow::Context;
 use engine::config::Layer;
 use engine::text::visible;
@@ -46,7 +46,7 @@ pub fn list(options: &Options) -> ExitCode {
         return match queue().find(id) {
             Ok(approval) if options.json => print_json(&approval),
             Ok(approval) => {
-                print(&visible(&whole(&approval)));
+                print(&whole_approval(&approval));
                 ExitCode::SUCCESS
             }
             Err(error) => complain(&error),
@@ -59,7 +59,7 @@ pub fn list(options: &Options) -> ExitCode {
     if options.json {
         return print_json(&listed);
     }
-    let waiting: Vec<Approval> = listed.into_iter().filter(waits).collect();
+    let waiting: Vec<Approval> = listed.into_iter().filter(Approval::waits).collect();
     if waiting.is_empty() {
         print("Nothing waits for an approval.");
     }
@@ -68,17 +68,9 @@ pub fn list(options: &Options) -> ExitCode {
             true => format!("  in {}", it.project.display()),
             false => String::new(),
         };
-        let line = format!("{}  {}  {}{place}", it.id, time(it.time), it.offer.title);
-        print(&visible(&line));
+        print(&(approval_line(it) + &visible(&place)));
     }
     ExitCode::SUCCESS
-}
-
-fn waits(approval: &Approval) -> bool {
-    match approval.state {
-        State::Pending | State::Running { .. } => true,
-        State::Approved { .. } | State::Denied { .. } | State::Failed { .. } => false,
-    }
 }
 
 fn print_json(value: &impl serde::Serialize) -> ExitCode {
@@ -94,44 +86,6 @@ fn print_json(value: &impl serde::Serialize) -> ExitCode {
     }
 }
 
-/// Milliseconds since the epoch as a time in UTC, to the second.
-fn time(ms: u64) -> String {
-    let seconds = i64::try_from(ms / 1000).unwrap_or(i64::MAX);
-    jiff::Timestamp::from_second(seconds)
-        .unwrap_or_default()
-        .to_string()
-}
-
-/// One approval with all that the person decides on.
-fn whole(approval: &Approval) -> String {
-    let state = match &approval.state {
-        State::Pending => "waits for an approval".to_owned(),
-        State::Running { since } => {
-            format!("begun at {}, and not known to have ended", time(*since))
-        }
-        State::Approved { at } => format!("approved and done at {}", time(*at)),
-        State::Denied { at } => format!("denied at {}", time(*at)),
-        State::Failed { at, why } => {
-            format!("approved, and ended with an error at {}: {why}", time(*at))
-        }
-    };
-    let Approval {
-        id,
-        time: stored,
-        project,
-        session,
-        offer,
-        ..
-    } = approval;
-    format!(
-        "{id}  {}\n  stored   {}\n  project  {}\n  session  {session}\n  state    {state}\n\n{}",
-        offer.title,
-        time(*stored),
-        project.display(),
-        offer.preview
-    )
-}
-
 /// Denies an action, for good.
 pub fn deny(id: &str) -> ExitCode {
     let claimed = queue().find(id).and_then(|it| queue().claim(&it.id));
@@ -139,17 +93,16 @@ pub fn deny(id: &str) -> ExitCode {
         Ok(claim) => claim,
         Err(error) => return complain(&error),
     };
-    let was_begun = matches!(claim.approval().state, State::Running { .. });
-    if let Err(error) = claim.set(State::Denied { at: now_ms() }) {
-        say(&format!("undine: The denial cannot be noted ({error})."));
-        return ExitCode::FAILURE;
+    match denied(&mut claim) {
+        Ok(said) => {
+            say(&said);
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            say(&format!("undine: {why}"));
+            ExitCode::FAILURE
+        }
     }
-    let Approval { id, offer, .. } = claim.approval();
-    say(&format!("Denied {id}: {}.", offer.title));
-    if was_begun {
-        say("It had been begun before and broken off; look at the present state.");
-    }
-    ExitCode::SUCCESS
 }
 
 /// Runs an action once: 0 when it was done.

@@ -12,7 +12,7 @@ mod prompt;
 mod review;
 mod sessions;
 
-pub(crate) use approvals::Approving;
+pub(crate) use approvals::{Approving, denied, line as approval_line, whole as whole_approval};
 pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
 pub(crate) use lifecycle::read_layer;
 

@@ -1,10 +1,15 @@
 //! Actions that wait for an approval: storing them, and running one when the person approves it.
 
+mod words;
+
+pub(crate) use words::{denied, line, whole};
+
+use crate::errand::Asker;
 use crate::event::{Approve, Approved, SessionKey};
 use crate::main_loop::Host;
 use crate::plan::TextHash;
 use crate::show;
-use crate::store::approvals::{Approval, Approvals, Claim, Offer, State, VERSION};
+use crate::store::approvals::{Approval, ApprovalError, Approvals, Claim, Offer, State, VERSION};
 use crate::store::now_ms;
 use engine::session::{Action, Input, Planned, Replay, ReplayEnd};
 use engine::text::DISPLAY_CAP;
@@ -18,7 +23,15 @@ use tokio::sync::oneshot;
 /// A stored action that runs.
 pub struct Approving {
     claim: Claim,
-    reply: oneshot::Sender<Approved>,
+    waiter: Waiter,
+}
+
+/// Who waits for what becomes of it.
+enum Waiter {
+    /// The command line.
+    Command(oneshot::Sender<Approved>),
+    /// An errand, by its number.
+    Errand(u64),
 }
 
 /// What is said of a command that a death cut off. A change of files is all or nothing, and can be looked for.
@@ -69,10 +82,14 @@ impl Host {
     /// Runs a stored action in its session, or says why not.
     pub(crate) fn approve(&mut self, approve: Approve) {
         let Approve { claim, reply } = approve;
+        self.run_approved(claim, Waiter::Command(reply));
+    }
+
+    fn run_approved(&mut self, claim: Claim, waiter: Waiter) {
         let approval = claim.approval().clone();
         match self.begin_approved(claim) {
             Ok((key, claim, is_done)) => {
-                let approving = Approving { claim, reply };
+                let approving = Approving { claim, waiter };
                 self.approving.insert(approval.id.clone(), approving);
                 let mode = self.sessions[&key].config.safety.mode;
                 let replay = Replay {
@@ -86,8 +103,7 @@ impl Host {
                 };
                 self.step(&key, Input::Replay(Box::new(replay)));
             }
-            // Who approved may have given up this moment.
-            Err(why) => drop(reply.send(Approved::Refused(why))),
+            Err(why) => self.tell_waiter(waiter, &approval.id, Approved::Refused(why)),
         }
     }
 
@@ -147,7 +163,7 @@ impl Host {
 
     /// Notes what became of a stored action, and tells whoever approved it.
     pub(crate) fn end_replay(&mut self, session: &SessionKey, approval: &str, end: ReplayEnd) {
-        let Some(Approving { mut claim, reply }) = self.approving.remove(approval) else {
+        let Some(Approving { mut claim, waiter }) = self.approving.remove(approval) else {
             return;
         };
         let at = now_ms();
@@ -173,9 +189,83 @@ impl Host {
             // It stays marked as running. The session's log says what ran, so that it is not run again.
             tracing::error!(%error, approval, "what became of an approval was not noted");
         }
+        let id = claim.approval().id.clone();
         drop(claim);
-        // Who approved may have given up this moment.
-        let _ = reply.send(told);
+        self.tell_waiter(waiter, &id, told);
+    }
+
+    fn tell_waiter(&mut self, waiter: Waiter, id: &str, told: Approved) {
+        let number = match waiter {
+            // Who approved may have given up this moment.
+            Waiter::Command(reply) => return drop(reply.send(told)),
+            Waiter::Errand(number) => number,
+        };
+        let said = match told {
+            Approved::Ran {
+                outcome: Outcome::Success,
+                text,
+            } => Ok(text),
+            Approved::Ran { text, .. } => Err(format!("It ended with an error: {text}")),
+            Approved::Refused(why) => Err(format!("Nothing was done. {why}")),
+            Approved::Changed { preview } => Err(format!(
+                "Nothing was done: the files have changed, and it would do this by now. `/approve {id}` again does \
+                 it.\n\n```diff\n{preview}\n```"
+            )),
+        };
+        self.end(number, said);
+    }
+
+    /// `/approvals`: what waits in a session's project, or one of it whole.
+    pub(super) fn list_approvals(&mut self, session: SessionKey, asker: Asker, id: Option<String>) {
+        let queue = Approvals::new(&self.folders.data);
+        let said = match id {
+            Some(id) => queue
+                .find(&id)
+                .map(|it| format!("```diff\n{}\n```", whole(&it)))
+                .map_err(|error| error.to_string()),
+            None => {
+                let open = self.sessions.get(&session);
+                let root = open.map(|it| it.workspace.root().to_path_buf());
+                let all = queue.list().into_iter();
+                let waiting = all.filter(|it| it.waits() && Some(&it.project) == root.as_ref());
+                let lines: Vec<String> = waiting.map(|it| format!("- {}", line(&it))).collect();
+                Ok(match lines.is_empty() {
+                    true => "Nothing waits for an approval in this project.".to_owned(),
+                    false => lines.join("\n"),
+                })
+            }
+        };
+        let number = self.begin(session, asker);
+        self.end(number, said);
+    }
+
+    /// `/approve`: the action runs in the session that asked for it.
+    pub(super) fn approve_for(&mut self, session: SessionKey, asker: Asker, id: &str) {
+        let number = self.begin(session, asker);
+        match self.claim(id) {
+            Ok(claim) => {
+                if let Some(errand) = self.errands.get_mut(&number) {
+                    errand.is_changing = true;
+                }
+                self.run_approved(claim, Waiter::Errand(number));
+            }
+            Err(error) => self.end(number, Err(error.to_string())),
+        }
+    }
+
+    /// `/deny`
+    pub(super) fn deny_for(&mut self, session: SessionKey, asker: Asker, id: &str) {
+        let number = self.begin(session, asker);
+        let said = match self.claim(id) {
+            Ok(mut claim) => denied(&mut claim),
+            Err(error) => Err(error.to_string()),
+        };
+        self.end(number, said);
+    }
+
+    fn claim(&self, id: &str) -> Result<Claim, ApprovalError> {
+        let queue = Approvals::new(&self.folders.data);
+        queue.find(id).and_then(|it| queue.claim(&it.id))
     }
 }
 

@@ -42,6 +42,16 @@ pub struct Approval {
     pub state: State,
 }
 
+impl Approval {
+    /// Whether the last word on it has not been said.
+    pub fn waits(&self) -> bool {
+        match self.state {
+            State::Pending | State::Running { .. } => true,
+            State::Approved { .. } | State::Denied { .. } | State::Failed { .. } => false,
+        }
+    }
+}
+
 /// What the person approves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
