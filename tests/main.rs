@@ -26,5 +26,6 @@ mod pump;
 mod questions;
 mod requirements;
 mod resume;
+mod review;
 mod tasks;
 mod tidy;

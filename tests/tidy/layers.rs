@@ -21,6 +21,7 @@ const ENGINE: Layers = &[
 const HOST: Layers = &[
     // The outside world, each behind a small API.
     &[
+        "git",
         "workspace",
         "regular",
         "folder",

@@ -7,6 +7,7 @@ use crate::client::Client;
 use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
+use crate::handlers::Reviewing;
 use crate::lsp::{self, FrontEvent, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
@@ -326,6 +327,8 @@ pub(crate) async fn with_host(
         .config
         .limits;
     let folders = Folders::from_environment();
+    let reviews = Reviews::kept(folders.data.join("review"), inbox.clone());
+    let reviews = reviews.context("starting the thread that saves reviews")?;
     let host = Host {
         out: out.clone(),
         inbox: inbox.clone(),
@@ -340,7 +343,8 @@ pub(crate) async fn with_host(
         limits: limits.clone(),
         roots: Vec::new(),
         documents: Documents::default(),
-        reviews: Reviews::default(),
+        reviews,
+        reviewing: Reviewing::default(),
         text_waiters: Vec::new(),
         sessions: HashMap::new(),
         task_session: None,

@@ -4,6 +4,7 @@
 //! terms; the tools; the loop; the command line. `tests/tidy.rs` holds them apart.
 
 pub mod folder;
+pub mod git;
 pub mod process;
 pub mod regular;
 pub mod store;

@@ -50,6 +50,7 @@ impl Host {
                 Effect::StopCall(call) => {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call));
                     self.forget_plan(session, call);
+                    self.forget_run(session, call);
                 }
                 Effect::Answer { prompts, end } => self.answer_prompts(session, prompts, &end),
             }
@@ -275,6 +276,12 @@ impl Host {
         }
     }
 
+    fn forget_run(&mut self, session: &SessionKey, call: CallId) {
+        if let Some(open) = self.sessions.get_mut(session) {
+            open.running.remove(&call);
+        }
+    }
+
     fn run_call(&mut self, session: &SessionKey, call: CallId) {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
@@ -282,6 +289,7 @@ impl Host {
         let Some(plan) = open.plans.remove(&call) else {
             return;
         };
+        open.running.insert(call);
         let Some(open) = self.sessions.get(session) else {
             return;
         };
@@ -327,7 +335,12 @@ impl Host {
         {
             Arc::make_mut(&mut open.seen).extend(saw);
         }
-        self.step(session, Input::Finished(call, finished));
+        self.forget_run(session, call);
+        let input = Input::Finished(call, finished);
+        // The model is asked next, perhaps; what the person wants reverted comes first.
+        if let Some(input) = self.revert_before(session, input) {
+            self.step(session, input);
+        }
     }
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {

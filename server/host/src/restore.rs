@@ -80,8 +80,9 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
             Vec::new()
         } else {
             match apply::apply(&world, &changes).await? {
-                Applied::Done { unsaved } => unsaved,
-                Applied::Moved => continue,
+                Applied::Done { unsaved, .. } => unsaved,
+                // Nothing cancels it; as ever, nothing is done then.
+                Applied::Moved | Applied::Cancelled => continue,
             }
         };
         let name = |it: &FileChange| it.file.shown.clone();

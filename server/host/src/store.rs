@@ -65,7 +65,8 @@ impl Folders {
     }
 }
 
-fn hash(path: &Path) -> String {
+/// Sixteen hexadecimal digits that stand for a path.
+pub fn hash(path: &Path) -> String {
     use sha2::{Digest, Sha256};
     let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
     hash.iter().take(8).map(|it| format!("{it:02x}")).collect()

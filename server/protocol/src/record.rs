@@ -101,8 +101,6 @@ pub enum Record {
     },
     /// The person gave a command that Undine answers by itself, such as `/checkpoints`. The model sees neither.
     Command { text: String, answer: String },
-    /// What the model is told with the next prompt: something that happened without it.
-    Told { text: String },
     /// An action that had been stored for approval ran, because the person approved it. `approval` is its id
     /// there; `call` is new. It belongs to a turn of its own, in which no model is asked.
     Replayed {
@@ -121,6 +119,9 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
     },
+    /// What the model is told when it is asked next: something that happened without it.
+    /// `answer` is the first one that can know of it.
+    Told { answer: u64, text: String },
     /// The mode was changed.
     Mode { mode: Mode },
     /// Another model answers from here on.

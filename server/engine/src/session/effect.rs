@@ -27,7 +27,7 @@ pub enum Input {
         text: String,
         answer: String,
     },
-    /// Something happened that the model is to be told with the next prompt.
+    /// Something happened that the model is to be told when it is asked next.
     Tell(String),
     Model(StreamId, ModelEvent),
     /// A call's plan, or what was wrong with its arguments (read by the model).

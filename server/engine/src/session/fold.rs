@@ -2,7 +2,7 @@
 
 use super::call::{CANCELLED, CUT_OFF};
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
-use super::{Session, Settings};
+use super::{Session, Settings, Untold};
 use crate::context::{Answer, Asked, Entry};
 use crate::provider::ToolCall;
 use protocol::record::{EditedFile, EndReason, Record, Stands};
@@ -70,7 +70,13 @@ impl Session {
                         result: None,
                     });
                 }
-                Record::Told { text } => session.untold.push(text.clone()),
+                Record::Told { answer, text } => {
+                    session.next.answer = session.next.answer.max(*answer);
+                    session.untold.push(Untold {
+                        answer: *answer,
+                        text: text.clone(),
+                    });
+                }
                 Record::Command { .. } => {}
                 Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
                 Record::Edit { call, files, .. } => {
@@ -117,10 +123,10 @@ impl Session {
             | Record::Call { .. }
             | Record::Decision { .. }
             | Record::Edit { .. }
-            | Record::Result { .. }
-            | Record::Replayed { .. }
             | Record::Command { .. }
             | Record::Told { .. }
+            | Record::Result { .. }
+            | Record::Replayed { .. }
             | Record::Mode { .. }
             | Record::Model { .. }
             | Record::Ended { .. } => None,
@@ -156,6 +162,7 @@ impl Session {
         self.next.answer = self.next.answer.max(number + 1);
         let is_last = matches!(self.history.last(), Some(Entry::Answer(it)) if it.number == number);
         if !is_last {
+            self.tell_before(number);
             self.history.push(Entry::Answer(Answer::new(number)));
         }
         match self.history.last_mut() {

@@ -3,10 +3,9 @@
 //! It runs as a call of its own, in a turn without a model: planned on the files of today, judged by today's mode,
 //! and run only if it would do what the person was shown. What it did is told to the model by the next request.
 
-use super::Session;
 use super::call::{Call, Closed, Planned, Ran, Stage};
 use super::effect::{Effect, Update};
-use crate::context::Entry;
+use super::{Session, Untold};
 use crate::provider::ToolCall;
 use protocol::record::Record;
 use protocol::session::{CallId, Mode};
@@ -226,7 +225,7 @@ impl Session {
         });
     }
 
-    /// Tells the model, with its next request, what an approved action did.
+    /// Tells the model, when it is asked next, what an approved action did.
     pub(super) fn remember_replay(
         &mut self,
         approval: &str,
@@ -240,8 +239,9 @@ impl Session {
             Outcome::Cancelled => "it was begun and cancelled",
         };
         self.replayed.insert(approval.to_owned(), outcome);
-        self.history.push(Entry::User(format!(
-            "[The person has approved {approval}, \"{title}\", and {how}:]\n{text}"
-        )));
+        self.untold.push(Untold {
+            answer: self.next.answer,
+            text: format!("[The person has approved {approval}, \"{title}\", and {how}:]\n{text}"),
+        });
     }
 }

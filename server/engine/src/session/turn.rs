@@ -122,6 +122,7 @@ impl Session {
     }
 
     fn ask_model(&mut self, out: &mut Vec<Effect>) {
+        self.tell();
         let (stream, answer) = (self.next_stream(), self.next_answer());
         let Some(turn) = &mut self.turn else { return };
         turn.stream = Some(stream);

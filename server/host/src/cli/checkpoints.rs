@@ -6,12 +6,13 @@
 use crate::documents::Snapshot;
 use crate::event::{Ask, Editor, Event};
 use crate::handlers::{checkpoint_line, read_layer, wire_checkpoint};
-use crate::plan::World;
+use crate::plan::{FileOperations, World};
 use crate::process::Children;
 use crate::process::launcher::Launcher;
 use crate::restore::{self, Planned};
 use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
+use crate::store::journal::Journals;
 use crate::workspace::Workspace;
 use anyhow::{Context, anyhow};
 use engine::config::{Layer, Origin};
@@ -144,6 +145,8 @@ fn world(flags: Layer, editor: Editor) -> anyhow::Result<World> {
         editor,
         encoding: Encoding::Utf8,
         versioned_edits: false,
+        file_operations: FileOperations::default(),
+        journals: Journals::new(&folders.data),
         limits: Arc::new(config.limits),
         edits: config.edits,
         locks: Arc::default(),

@@ -119,7 +119,6 @@ fn append(record: &Record) -> String {
             format!("edit {} {}", call.0, files.join(", "))
         }
         Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
-        Record::Told { text } => format!("told {text:?}"),
         Record::Replayed {
             approval,
             turn,
@@ -141,6 +140,7 @@ fn append(record: &Record) -> String {
                 word(*outcome)
             )
         }
+        Record::Told { answer: _, text } => format!("told {text:?}"),
         Record::Mode { mode } => format!("mode {}", mode.id()),
         Record::Model { model } => format!("model {model}"),
         Record::Ended { turn, reason } => {
