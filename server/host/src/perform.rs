@@ -2,16 +2,20 @@
 
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
+use crate::files;
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
-use crate::plan::{Output, Plan, Run, WorkEnd, World};
+use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
+use crate::store::Pictures;
 use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
 use crate::tools;
-use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
+use engine::provider::{
+    Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason,
+};
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
 use protocol::lsp::MessageType;
@@ -31,7 +35,7 @@ impl Host {
             match effect {
                 Effect::Append(record) => self.append(session, record),
                 Effect::Show(update) => self.show(session, update),
-                Effect::AskModel { stream, request } => self.ask_model(session, stream, &request),
+                Effect::AskModel { stream, request } => self.ask_model(session, stream, *request),
                 Effect::StopModel(stream) => {
                     self.tasks.stop(&TaskKey::Model(session.clone(), stream))
                 }
@@ -157,7 +161,7 @@ impl Host {
         }
     }
 
-    fn ask_model(&mut self, session: &SessionKey, stream: StreamId, request: &ModelRequest) {
+    fn ask_model(&mut self, session: &SessionKey, stream: StreamId, request: ModelRequest) {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
@@ -175,7 +179,6 @@ impl Host {
             }
         };
         let provider = reached.wire.provider();
-        let http = provider.request(&reached.endpoint, request);
         let patience = Patience {
             connect: Duration::from_secs(open.config.limits.model_connect_secs),
             quiet: Duration::from_secs(open.config.limits.model_quiet_secs),
@@ -188,10 +191,17 @@ impl Host {
             inbox: self.inbox.clone(),
             room,
         };
-        self.tasks
-            .spawn(TaskKey::Model(session.clone(), stream), |token| {
-                model::run(provider, http, patience, token, sink)
-            });
+        self.tasks.spawn(
+            TaskKey::Model(session.clone(), stream),
+            |token| async move {
+                // Not in the loop: with its pictures it can be of many megabytes.
+                let n_bytes = pictures_of(&request);
+                let http =
+                    files::compute(n_bytes, || provider.request(&reached.endpoint, &request));
+                drop(request);
+                model::run(provider, http, patience, token, sink).await;
+            },
+        );
     }
 
     /// The world as a session's tools see it now.
@@ -299,6 +309,7 @@ impl Host {
         };
         let inbox = self.inbox.clone();
         let key = session.clone();
+        let pictures = Pictures::beside(open.log.path());
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
                 let started = Instant::now();
@@ -320,6 +331,12 @@ impl Host {
                             .to_owned(),
                     )
                 });
+                // Before the log names them.
+                if let Ok(Done::Success { images, .. }) = &done
+                    && !images.is_empty()
+                {
+                    save_pictures(pictures, images.clone()).await;
+                }
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
                 // A loop that is gone needs no result.
                 let _ = inbox
@@ -374,6 +391,28 @@ impl Host {
         };
         self.show_message(kind, &format!("{}: {text}", view.title));
     }
+}
+
+fn pictures_of(request: &ModelRequest) -> usize {
+    let results = request.messages.iter().filter_map(|it| match it {
+        Message::Results(results) => Some(results),
+        Message::User(_) | Message::Assistant { .. } => None,
+    });
+    let images = results.flatten().flat_map(|it| &it.images);
+    images.map(|it| it.data.len()).sum()
+}
+
+/// A picture that cannot be kept is shown to the model all the same; only a resumed session goes without.
+async fn save_pictures(pictures: Pictures, images: Vec<Image>) {
+    let saving = tokio::task::spawn_blocking(move || {
+        for image in &images {
+            if let Err(error) = pictures.save(image) {
+                tracing::warn!(%error, "a picture was not kept");
+            }
+        }
+    });
+    // A panic has been reported already.
+    let _ = saving.await;
 }
 
 struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
@@ -464,6 +503,7 @@ fn kind_name(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::Overloaded => "overloaded",
         ModelErrorKind::ContextOverflow => "contextOverflow",
         ModelErrorKind::BadRequest => "badRequest",
+        ModelErrorKind::Pictures => "pictures",
         ModelErrorKind::Cut => "cut",
         ModelErrorKind::Limit => "limit",
         ModelErrorKind::Protocol => "protocol",

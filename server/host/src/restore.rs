@@ -10,7 +10,7 @@ use crate::plan::World;
 use crate::regular;
 use crate::store::checkpoints::{Before, Cause, Entry, Loaded, Manifest};
 use crate::workspace::FilePath;
-use engine::text::{FileText, Form};
+use engine::text::{FileText, Form, file::is_latin};
 use protocol::tool::Place;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -312,6 +312,9 @@ fn before(file: &FilePath, live: Option<Live>) -> Result<Before, String> {
             let Some(disk) = disk else {
                 return live.text.into_bytes();
             };
+            if is_latin(&disk, &live.text) {
+                return disk;
+            }
             let decoded = FileText::decode(disk.clone());
             match live.text.strip_prefix(MARK).unwrap_or(&live.text) {
                 text if text == decoded.text => disk,

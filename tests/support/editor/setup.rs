@@ -13,6 +13,8 @@ pub struct Setup {
     pub encodings: Vec<&'static str>,
     pub apply_edit: bool,
     pub document_changes: bool,
+    /// What it does to whole files in a workspace edit.
+    pub file_operations: Vec<&'static str>,
     pub progress: bool,
     pub show_message: bool,
     /// `initialize.processId`; the test itself if missing.
@@ -30,6 +32,7 @@ impl Setup {
             encodings: vec!["utf-8", "utf-16"],
             apply_edit: true,
             document_changes: true,
+            file_operations: vec!["create", "rename", "delete"],
             progress: true,
             show_message: true,
             process_id: None,
@@ -43,6 +46,7 @@ impl Setup {
         Self {
             agent: false,
             encodings: vec!["utf-16"],
+            file_operations: Vec::new(),
             ..Self::agent()
         }
     }
@@ -53,7 +57,10 @@ impl Setup {
             "general": {"positionEncodings": self.encodings},
             "workspace": {
                 "applyEdit": self.apply_edit,
-                "workspaceEdit": {"documentChanges": self.document_changes},
+                "workspaceEdit": {
+                    "documentChanges": self.document_changes,
+                    "resourceOperations": self.file_operations,
+                },
                 "workspaceFolders": true,
                 "didChangeConfiguration": {"dynamicRegistration": false},
             },

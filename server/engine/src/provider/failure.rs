@@ -116,11 +116,27 @@ impl Said {
             "prompt is too long",
         ];
         let message = self.message.to_ascii_lowercase();
+        let is_about = |words: &[&str]| words.iter().any(|it| message.contains(it));
         match status {
             400 | 422 if too_long.iter().any(|it| message.contains(it)) => {
                 ModelErrorKind::ContextOverflow
             }
             413 => ModelErrorKind::ContextOverflow,
+            // What OpenAI, DeepSeek, Groq and vLLM say to a picture that they do not take.
+            400 | 415 | 422
+                if is_about(&[
+                    "image",
+                    "multimodal",
+                    "content must be a string",
+                    "value must be a string",
+                ]) =>
+            {
+                ModelErrorKind::Pictures
+            }
+            // OpenRouter and llama.cpp; the words must be surer where the status says something else.
+            404 | 500 | 501 if is_about(&["image input", "images are not supported"]) => {
+                ModelErrorKind::Pictures
+            }
             401 | 403 => ModelErrorKind::Auth,
             402 => ModelErrorKind::Quota,
             429 => ModelErrorKind::RateLimit,
@@ -167,6 +183,10 @@ fn words(kind: ModelErrorKind, status: u16) -> (&'static str, &'static str) {
         ModelErrorKind::BadRequest => (
             "the provider did not accept the request",
             "check the model's settings",
+        ),
+        ModelErrorKind::Pictures => (
+            "the provider did not accept a picture",
+            "choose a model that takes pictures to have it seen",
         ),
         ModelErrorKind::Cut => (
             "the model's stream ended before its answer was complete",

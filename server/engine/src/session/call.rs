@@ -3,8 +3,9 @@
 use super::Session;
 use super::effect::{CallChange, CallContent, CallStatus, Decision, Effect, Update};
 use super::replay::Origin;
+use crate::context::{Held, MAX_PICTURES, Sight};
 use crate::policy::{self, Verdict};
-use crate::provider::ToolCall;
+use crate::provider::{Image, ToolCall};
 use protocol::acp::ToolKind;
 use protocol::approval::{ApprovalOption, OptionId, Rule};
 use protocol::record::Record;
@@ -71,6 +72,8 @@ pub enum Finished {
         shown: Option<String>,
         duration_ms: u64,
         exit_code: Option<i32>,
+        /// For the model and the person.
+        images: Vec<Image>,
         /// A change was made at a place that is not written quite as the model wrote it (spec 1.3).
         fuzzy: bool,
     },
@@ -448,17 +451,32 @@ impl Session {
                 shown,
                 duration_ms,
                 exit_code,
+                images,
                 fuzzy,
             } => {
+                let shown = shown.unwrap_or_else(|| text.clone());
+                // The person is shown no more of them than the model is.
+                let seen = &images[images.len().saturating_sub(MAX_PICTURES)..];
+                let mut content = vec![CallContent::Text(shown)];
+                content.extend(seen.iter().cloned().map(CallContent::Image));
                 let change = CallChange {
                     status: Some(CallStatus::Done(outcome)),
-                    content: vec![CallContent::Text(shown.unwrap_or_else(|| text.clone()))],
+                    content,
                     duration_ms: Some(duration_ms),
                     exit_code,
+                    images: images.len(),
                     fuzzy,
                     ..CallChange::default()
                 };
-                self.close(id, outcome, text, change, Ran::Yes, out);
+                let closed = Closed {
+                    id,
+                    outcome,
+                    text,
+                    images,
+                    change,
+                    ran: Ran::Yes,
+                };
+                self.close(closed, out);
                 self.advance(out);
             }
             Finished::Moved if call.rounds < rounds => {
@@ -491,7 +509,15 @@ impl Session {
             content: vec![CallContent::Text(text.to_owned())],
             ..CallChange::default()
         };
-        self.close(id, Outcome::Error, text.to_owned(), change, Ran::No, out);
+        let closed = Closed {
+            id,
+            outcome: Outcome::Error,
+            text: text.to_owned(),
+            images: Vec::new(),
+            change,
+            ran: Ran::No,
+        };
+        self.close(closed, out);
     }
 
     /// Closes all open calls as cancelled, and stops what they were doing.
@@ -525,38 +551,36 @@ impl Session {
                 content,
                 ..CallChange::default()
             };
-            self.close(id, Outcome::Cancelled, text.to_owned(), change, ran, out);
-        }
-    }
-
-    fn close(
-        &mut self,
-        id: CallId,
-        outcome: Outcome,
-        text: String,
-        change: CallChange,
-        ran: Ran,
-        out: &mut Vec<Effect>,
-    ) {
-        let Some(call) = self.turn.as_mut().and_then(|it| it.calls.remove(&id)) else {
-            return;
-        };
-        let shown = match change.content.as_slice() {
-            [CallContent::Text(shown)] if *shown != text => Some(shown.clone()),
-            _ => None,
-        };
-        if let Origin::Replay(approval) = &call.origin {
             let closed = Closed {
                 id,
-                outcome,
-                text,
-                shown,
+                outcome: Outcome::Cancelled,
+                text: text.to_owned(),
+                images: Vec::new(),
                 change,
                 ran,
             };
-            let approval = approval.clone();
-            return self.close_replay(&approval, call, closed, out);
+            self.close(closed, out);
         }
+    }
+
+    fn close(&mut self, closed: Closed, out: &mut Vec<Effect>) {
+        let id = closed.id;
+        let Some(call) = self.turn.as_mut().and_then(|it| it.calls.remove(&id)) else {
+            return;
+        };
+        if let Origin::Replay(approved) = &call.origin {
+            let approved = approved.clone();
+            return self.close_replay(&approved, call, closed, out);
+        }
+        let shown = closed.shown();
+        let Closed {
+            id,
+            outcome,
+            text,
+            images,
+            change,
+            ran: _,
+        } = closed;
         out.push(Effect::Append(Record::Result {
             call: id,
             outcome,
@@ -565,10 +589,15 @@ impl Session {
             title: call.title,
             duration_ms: change.duration_ms,
             exit_code: change.exit_code,
+            pictures: images.iter().map(|it| it.picture.clone()).collect(),
             fuzzy: change.fuzzy,
         }));
         out.push(Effect::Show(Update::CallChanged(id, change)));
-        self.remember_result(id, text, outcome);
+        let held = images.into_iter().map(|it| Held {
+            picture: it.picture,
+            sight: Sight::Seen(it.data),
+        });
+        self.remember_result(id, text, held.collect(), outcome);
     }
 }
 
@@ -576,10 +605,21 @@ impl Session {
 pub(super) struct Closed {
     pub id: CallId,
     pub outcome: Outcome,
+    /// For the model.
     pub text: String,
-    pub shown: Option<String>,
+    pub images: Vec<Image>,
     pub change: CallChange,
     pub ran: Ran,
+}
+
+impl Closed {
+    /// What the person sees of it, if that is another text.
+    pub fn shown(&self) -> Option<String> {
+        match self.change.content.as_slice() {
+            [CallContent::Text(shown), ..] if *shown != self.text => Some(shown.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// What the model is told of a call that was cancelled before it ran.

@@ -180,11 +180,13 @@ impl Session {
         closed: Closed,
         out: &mut Vec<Effect>,
     ) {
+        let shown = closed.shown();
         let Closed {
             id,
             outcome,
             text,
-            shown,
+            // What is kept for later reads nothing.
+            images: _,
             change,
             ran,
         } = closed;

@@ -154,7 +154,7 @@ impl Host {
             true => {
                 let id = acp::SessionId::new(approval.session.as_str());
                 let params = acp::LoadSessionRequest::new(id.clone(), project);
-                self.load_session(params).and_then(|_| self.known(&id))
+                self.open_logged(params).and_then(|_| self.known(&id))
             }
             false => self.start_session(project, &[]),
         };

@@ -57,11 +57,13 @@ fn a_conversation_with_a_call_and_its_result_is_sent_whole() {
                 id: "a".to_owned(),
                 text: "hello".to_owned(),
                 is_error: false,
+                images: Vec::new(),
             },
             ToolResult {
                 id: "b".to_owned(),
                 text: "path is missing".to_owned(),
                 is_error: true,
+                images: Vec::new(),
             },
         ]),
         Message::Assistant {
@@ -265,6 +267,7 @@ fn what_a_model_made_up_never_makes_a_history_that_is_refused_for_ever() {
         id: id.to_owned(),
         text: String::new(),
         is_error: true,
+        images: Vec::new(),
     };
     check(
         &question(vec![
