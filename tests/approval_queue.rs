@@ -1,5 +1,6 @@
 //! What a run with nobody to answer keeps for later: done once, by the person's word, and only what was shown.
 
+mod chat;
 mod deaths;
 mod running;
 
@@ -246,6 +247,32 @@ fn r_020_every_tool_that_changes_files_or_runs_a_command_is_kept_and_done_later(
     assert_eq!(workspace.read("b.txt"), "other\n");
     assert_eq!(workspace.read("ran"), "ran\n");
     assert!(!workspace.exists("a.txt") && workspace.path("sub/folder").is_dir());
+}
+
+#[test]
+fn r_020_a_patch_of_many_files_is_kept_and_applied_once_when_it_is_approved() {
+    let alone = Alone::new();
+    let patch = "*** Begin Patch\n\
+                 *** Update File: a.txt\n@@\n-alpha\n+alpha\n+alpha\n beta\n\
+                 *** Delete File: b.txt\n\
+                 *** Add File: sub/c.txt\n+new\n\
+                 *** End Patch\n";
+    let id = alone.kept("apply_patch", json!({"patch": patch}));
+    let tree = || {
+        let workspace = &alone.workspace;
+        let b = workspace.exists("b.txt");
+        let c = workspace.exists("sub/c.txt");
+        (workspace.read("a.txt"), b, c)
+    };
+    assert_eq!(tree(), ("alpha\nbeta\n".to_owned(), true, false));
+    let approved = alone.undine(&["approve", &id]);
+    assert_eq!(approved.code, Some(0), "{}", approved.stderr);
+    let patched = ("alpha\nalpha\nbeta\n".to_owned(), false, true);
+    assert_eq!(tree(), patched);
+    alone.undine(&["approve", &id]).refused("done before");
+    assert_eq!(tree(), patched);
+    // It went the way of every call: what was there can be restored.
+    assert!(alone.undine(&["checkpoints"]).stdout.contains("a.txt"));
 }
 
 #[test]
