@@ -13,11 +13,13 @@ use crate::store::Pictures;
 use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
 use crate::tools;
+use crate::workspace::Workspace;
 use engine::provider::{
     Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason,
 };
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
+use protocol::config::Config;
 use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
 use protocol::record::{EditedFile, Record};
@@ -212,26 +214,42 @@ impl Host {
             turn: open.session.turn().unwrap_or(TurnId(0)),
             call,
         };
+        let workspace = open.workspace.clone();
         World {
-            author,
-            session: open.key.clone(),
-            workspace: open.workspace.clone(),
-            documents: self.documents.snapshot(),
             seen: open.seen.clone(),
             given: open.given.clone(),
+            ..self.world_of(open.key.clone(), author, workspace, &open.config)
+        }
+    }
+
+    /// The world as it is now, of which nothing was read yet.
+    pub(crate) fn world_of(
+        &self,
+        session: SessionKey,
+        author: Author,
+        workspace: Arc<Workspace>,
+        config: &Config,
+    ) -> World {
+        World {
+            author,
+            session,
+            workspace,
+            seen: Arc::default(),
+            given: Arc::default(),
+            documents: self.documents.snapshot(),
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
             file_operations: self.client.file_operations,
-            limits: Arc::new(open.config.limits.clone()),
-            edits: open.config.edits.clone(),
+            limits: Arc::new(config.limits.clone()),
+            edits: config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
             journals: Journals::new(&self.folders.data),
-            checkpoints: Arc::new(self.checkpoints.with_limits(&open.config.limits)),
-            checkpoint_first: open.config.safety.checkpoint_on_mutation,
+            checkpoints: Arc::new(self.checkpoints.with_limits(&config.limits)),
+            checkpoint_first: config.safety.checkpoint_on_mutation,
             action: None,
-            key_variables: endpoint::key_variables(&open.config).into(),
+            key_variables: endpoint::key_variables(config).into(),
         }
     }
 

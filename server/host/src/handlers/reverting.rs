@@ -5,14 +5,13 @@
 
 use super::commits::Commits;
 use crate::apply::{self, Applied, Changes};
-use crate::event::{Editor, Event, SessionKey, Whose};
+use crate::event::{Event, SessionKey, Whose};
 use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::plan::World;
 use crate::reviews::{Reversal, Scope, Wish};
 use crate::session_host::OpenSession;
-use crate::store::journal::Journals;
 use crate::workspace::{Workspace, path_of};
 use engine::session::Input;
 use protocol::hunks::{ResolveReviewParams, ResolveReviewResult, ReviewAction};
@@ -201,8 +200,8 @@ impl Host {
             })
             .collect();
         let label = match &files[..] {
-            [one] => format!("Undine: Revert in {}", one.file.shown),
-            many => format!("Undine: Revert in {} files", many.len()),
+            [one] => format!("Revert in {}", one.file.shown),
+            many => format!("Revert in {} files", many.len()),
         };
         let changes = Changes {
             label,
@@ -214,32 +213,15 @@ impl Host {
 
     /// The world as the person's own edits see it.
     fn review_world(&self, workspace: Workspace) -> World {
-        let config = self.resolve(self.roots.first().map(PathBuf::as_path));
-        World {
-            session: "review".into(),
-            author: Author {
-                session: String::new(),
-                turn: TurnId(0),
-                call: CallId(0),
-            },
-            workspace: Arc::new(workspace),
-            documents: self.documents.snapshot(),
-            seen: Arc::default(),
-            given: Arc::default(),
-            editor: Editor::new(self.inbox.clone()),
-            encoding: self.client.encoding,
-            versioned_edits: self.client.document_changes,
-            file_operations: self.client.file_operations,
-            journals: Journals::new(&self.folders.data),
-            limits: Arc::new(self.limits.clone()),
-            edits: config.config.edits,
-            locks: self.locks.clone(),
-            children: self.children.clone(),
-            checkpoints: Arc::new(self.checkpoints.with_limits(&self.limits)),
-            checkpoint_first: config.config.safety.checkpoint_on_mutation,
-            action: None,
-            key_variables: Arc::new([]),
-        }
+        let mut config = self.resolve(self.roots.first().map(PathBuf::as_path));
+        config.config.limits = self.limits.clone();
+        let author = Author {
+            session: String::new(),
+            turn: TurnId(0),
+            call: CallId(0),
+        };
+        let workspace = Arc::new(workspace);
+        self.world_of("review".into(), author, workspace, &config.config)
     }
 
     /// A revert has ended. One whose texts moved is planned again on what they are now.
@@ -264,10 +246,12 @@ impl Host {
                 let rounds = running.rounds + 1;
                 return self.run_revert(Running { rounds, ..running });
             }
-            Ok(Applied::Moved | Applied::Cancelled) => Err(
+            Ok(Applied::Moved) => Err(
                 "Nothing was reverted, because the text kept changing meanwhile; try again."
                     .to_owned(),
             ),
+            // Nobody cancels a revert.
+            Ok(Applied::Cancelled) => Err("Nothing was reverted; try again.".to_owned()),
             Err(text) => Err(text),
         };
         match (running.done, end) {
