@@ -2,6 +2,7 @@
 
 mod support;
 
+mod approval_queue;
 mod approvals;
 mod cancel;
 mod change_sets;

@@ -59,7 +59,7 @@ const HOST: Layers = &[
         "door",
     ],
     // What a person starts.
-    &["demo", "cli"],
+    &["demo", "run", "approvals", "cli"],
 ];
 
 #[test]

@@ -36,6 +36,8 @@ mod session_host;
 mod show;
 mod surfaces;
 
+mod approvals;
 mod demo;
+mod run;
 
 pub mod cli;

@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::documents::Documents;
 use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
-use crate::handlers::{Reviewing, Shown};
+use crate::handlers::{Approving, Reviewing, Shown};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -57,6 +57,10 @@ pub struct Host {
     pub(crate) task_session: Option<SessionKey>,
     pub(crate) next_token: u64,
     pub(crate) errands: BTreeMap<u64, Errand>,
+    /// Somebody can be asked.
+    pub(crate) attended: bool,
+    /// Stored actions that run, by the ids of their approvals.
+    pub(crate) approving: HashMap<String, Approving>,
     pub(crate) asking: Asking,
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
@@ -291,6 +295,7 @@ impl Host {
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
             Event::Errand(number, found) => self.found(number, found),
+            Event::Approve(approve) => self.approve(*approve),
             Event::Trouble(text) => self.show_error(&text),
             Event::Written(files) => self.written(&files),
             Event::Reverted(id, end) => self.reverted(id, end),
@@ -349,10 +354,12 @@ fn asks_model(input: &Input) -> bool {
         | Input::Planned(..)
         | Input::Decided(..)
         | Input::Finished(..)
+        | Input::Queued(..)
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel
         | Input::Command { .. }
         | Input::Tell(_)
+        | Input::Replay(_)
         | Input::Output(..)
         | Input::Model(
             _,

@@ -47,6 +47,10 @@ impl Host {
                     arguments,
                 } => self.plan_call(session, call, tool, arguments),
                 Effect::AskPerson { call, question } => self.ask_person(session, call, *question),
+                Effect::QueueApproval { call, action } => {
+                    self.queue_approval(session, call, *action)
+                }
+                Effect::EndReplay { approval, end } => self.end_replay(session, &approval, end),
                 Effect::StopAsking(call) => self.stop_asking(session, call),
                 Effect::RunCall(call) => self.run_call(session, call),
                 Effect::StopCall(call) => {

@@ -13,6 +13,7 @@ use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
 use protocol::config::{Edits, Limits};
 use protocol::hunks::ProposedHunk;
+use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
@@ -152,6 +153,7 @@ pub struct Plan {
     shown: String,
     action: Option<Arc<Action>>,
     hunks: Vec<ProposedHunk>,
+    files: Vec<EditedFile>,
     work: Work,
 }
 
@@ -307,6 +309,7 @@ impl Plan {
             preview: Vec::new(),
             shown: None,
             hunks: Vec::new(),
+            files: Vec::new(),
         }
     }
 
@@ -319,6 +322,11 @@ impl Plan {
             preview: self.preview.clone(),
             shown: self.shown.clone(),
         }
+    }
+
+    /// What it makes of which files, for what must be known again later.
+    pub fn files(&self) -> &[EditedFile] {
+        &self.files
     }
 
     /// The kind is the tool's; whoever called the tool sets it.
@@ -354,6 +362,7 @@ pub struct PlanBuilder {
     preview: Vec<Preview>,
     shown: Option<String>,
     hunks: Vec<ProposedHunk>,
+    files: Vec<EditedFile>,
 }
 
 impl PlanBuilder {
@@ -388,6 +397,12 @@ impl PlanBuilder {
         self
     }
 
+    /// What it makes of which files.
+    pub fn edits(mut self, files: Vec<EditedFile>) -> Self {
+        self.files = files;
+        self
+    }
+
     /// The hash that an approval is bound to, where the accesses alone do not say everything.
     pub fn shown(mut self, hash: String) -> Self {
         self.shown = Some(hash);
@@ -409,6 +424,7 @@ impl PlanBuilder {
             shown,
             action: None,
             hunks: self.hunks,
+            files: self.files,
             work: Box::new(move |run| Box::pin(work(run))),
         }
     }

@@ -140,6 +140,39 @@ fn text(text: String) -> acp::ToolCallContent {
     acp::ToolCallContent::from(acp::ContentBlock::from(text))
 }
 
+/// Previews as plain text, each behind a line break. `most` is the most lines of a change.
+pub fn plain(previews: &[Preview], context: usize, most: usize) -> String {
+    let mut text = String::new();
+    for preview in previews {
+        match preview {
+            Preview::Command { line, cwd } => {
+                text.push_str(&format!("\n{line}\nin {}", cwd.display()))
+            }
+            Preview::Hunks { text: hunks, .. } => {
+                let mut lines = hunks.lines();
+                let first: Vec<&str> = lines.by_ref().take(most).collect();
+                text.push_str(&format!("\n{}", first.join("\n")));
+                if lines.next().is_some() {
+                    text.push_str("\n...");
+                }
+            }
+            Preview::Diff { path, old, new } => {
+                let name = path.display().to_string();
+                let old = old.as_deref().unwrap_or_default();
+                let diff = engine::text::unified(old, new, &name, &name, context, most);
+                text.push_str(&format!("\n{}", diff.text.trim_end()));
+                if diff.truncated {
+                    text.push_str(&format!(
+                        "\n... (+{} -{} lines in all)",
+                        diff.added, diff.removed
+                    ));
+                }
+            }
+        }
+    }
+    visible(&text).into_owned()
+}
+
 /// `_meta.undine`, where our own fields ride.
 pub fn meta(value: Value) -> Option<acp::Meta> {
     Some(Map::from_iter([("undine".to_owned(), value)]))

@@ -98,6 +98,19 @@ impl Session {
                         session.remember_result(*call, text.clone(), held.collect(), *outcome);
                     }
                 }
+                Record::Replayed {
+                    approval,
+                    turn: id,
+                    call,
+                    title,
+                    outcome,
+                    text,
+                    ..
+                } => {
+                    session.next.turn = session.next.turn.max(id.0 + 1);
+                    session.next.call = session.next.call.max(call.0 + 1);
+                    session.remember_replay(approval, title, *outcome, text);
+                }
                 Record::Ended { .. } => turn = None,
             }
         }
@@ -117,6 +130,7 @@ impl Session {
             | Record::Command { .. }
             | Record::Told { .. }
             | Record::Result { .. }
+            | Record::Replayed { .. }
             | Record::Mode { .. }
             | Record::Model { .. }
             | Record::Ended { .. } => None,
@@ -230,6 +244,36 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                         exit_code: *exit_code,
                         images: pictures.len(),
                         fuzzy: *fuzzy,
+                        ..CallChange::default()
+                    },
+                ));
+            }
+            Record::Replayed {
+                call,
+                tool,
+                arguments,
+                outcome,
+                text,
+                shown,
+                title,
+                duration_ms,
+                exit_code,
+                ..
+            } => {
+                updates.push(Update::Call {
+                    call: *call,
+                    tool: tool.clone(),
+                    arguments: arguments.clone(),
+                });
+                let shown = shown.as_ref().unwrap_or(text).clone();
+                updates.push(Update::CallChanged(
+                    *call,
+                    CallChange {
+                        status: Some(CallStatus::Done(*outcome)),
+                        title: Some(title.clone()),
+                        content: vec![CallContent::Text(shown)],
+                        duration_ms: *duration_ms,
+                        exit_code: *exit_code,
                         ..CallChange::default()
                     },
                 ));

@@ -71,6 +71,13 @@ impl Session {
     }
 
     fn begin(&mut self, prompts: Vec<Queued>, out: &mut Vec<Effect>) {
+        self.open_turn();
+        self.take_in(prompts, out);
+        self.ask_model(out);
+    }
+
+    /// Opens a turn in which the model has not been asked yet, or never is.
+    pub(super) fn open_turn(&mut self) -> TurnId {
         let id = self.next_turn();
         self.turn = Some(Turn {
             id,
@@ -86,8 +93,7 @@ impl Session {
             raw: None,
             calls: Calls::new(),
         });
-        self.take_in(prompts, out);
-        self.ask_model(out);
+        id
     }
 
     /// Makes prompts part of the running turn.

@@ -52,11 +52,11 @@ pub fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     std::iter::once(&change.file).chain(&change.to)
 }
 
-/// What the log and the journal say of changes, file by file.
-pub fn edited(changes: &Changes) -> Vec<EditedFile> {
+/// What the log, the journal and the queue of approvals say of changes, file by file.
+pub fn edited(changes: &[FileChange]) -> Vec<EditedFile> {
     let hash = |it: &Option<String>| it.as_deref().map(|it| hex(&text_hash(it)));
     let mut files = Vec::new();
-    for change in &changes.files {
+    for change in changes {
         let (before, after) = (hash(&change.old), hash(&change.new));
         let path = change.file.real.clone();
         match &change.to {

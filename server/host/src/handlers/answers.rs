@@ -6,7 +6,7 @@ use crate::lsp::Answer;
 use crate::main_loop::Host;
 use crate::plan::Accepted;
 use crate::show;
-use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Preview, Question};
+use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Question};
 use engine::text::visible;
 use protocol::acp::{self, ElicitationAction, RequestPermissionOutcome};
 use protocol::approval::OptionId;
@@ -267,39 +267,6 @@ const MAX_LINES: usize = 40;
 
 /// A question as plain text, for a message box.
 fn message(question: &Question) -> String {
-    let mut text = format!("Undine: {}?", question.title);
-    for preview in &question.preview {
-        match preview {
-            Preview::Command { line, cwd } => {
-                text.push_str(&format!("\n{line}\nin {}", cwd.display()))
-            }
-            Preview::Hunks { text: hunks, .. } => {
-                let mut lines = hunks.lines();
-                let first: Vec<&str> = lines.by_ref().take(MAX_LINES).collect();
-                text.push_str(&format!("\n{}", first.join("\n")));
-                if lines.next().is_some() {
-                    text.push_str("\n...");
-                }
-            }
-            Preview::Diff { path, old, new } => {
-                let name = path.display().to_string();
-                let diff = engine::text::unified(
-                    old.as_deref().unwrap_or_default(),
-                    new,
-                    &name,
-                    &name,
-                    1,
-                    MAX_LINES,
-                );
-                text.push_str(&format!("\n{}", diff.text.trim_end()));
-                if diff.truncated {
-                    text.push_str(&format!(
-                        "\n... (+{} -{} lines in all)",
-                        diff.added, diff.removed
-                    ));
-                }
-            }
-        }
-    }
-    visible(&text).into_owned()
+    let title = format!("Undine: {}?", question.title);
+    visible(&title).into_owned() + &show::plain(&question.preview, 1, MAX_LINES)
 }

@@ -78,8 +78,11 @@ pub(super) fn refuse_all(
 /// The plan of changes that are made together.
 pub(super) fn plan_changes(title: String, files: Vec<FileChange>, wording: Wording) -> Plan {
     let hash: Vec<String> = files.iter().map(shown_hash).collect();
+    let texts = files.iter().flat_map(|it| it.old.iter().chain(&it.new));
+    let edited = files::compute(texts.map(String::len).sum(), || apply::edited(&files));
     let mut plan = Plan::build(title.clone())
         .shown(hash.join(" "))
+        .edits(edited)
         .hunks(subset::proposed(&files));
     for it in &files {
         plan = plan.writes(&it.file);

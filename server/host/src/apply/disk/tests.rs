@@ -27,7 +27,7 @@ impl Place {
             fs::set_permissions(root.join(name), Permissions::from_mode(mode)).unwrap();
         }
         fs::hard_link(root.join("b"), root.join("b again")).unwrap();
-        let workspace = Workspace::new(&[root.clone()], &[]).unwrap();
+        let workspace = Workspace::new(std::slice::from_ref(&root), &[]).unwrap();
         Self {
             _folder: folder,
             root,
