@@ -131,7 +131,7 @@ fn a_revert_that_waits_is_done_at_the_turns_end_at_the_latest() {
             &stage.editor,
             these(ReviewAction::Revert, std::slice::from_ref(id)),
         );
-        assert_eq!(result.unwrap().queued, [id.clone()]);
+        assert_eq!(result.unwrap().queued, std::slice::from_ref(id));
     }
     asked.end();
     stage.editor.end(&prompt);

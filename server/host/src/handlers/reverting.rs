@@ -178,6 +178,7 @@ impl Host {
             };
             return self.reverted(id, Ok(nothing));
         }
+        self.reviews.intend(&plan.files);
         let (world, changes) = match self.changes(plan.files) {
             Ok(it) => it,
             Err(text) => return self.reverted(id, Err(text)),
@@ -203,10 +204,10 @@ impl Host {
         let workspace = Workspace::new(&roots, &protected)?;
         let files: Vec<apply::FileChange> = files
             .into_iter()
-            .map(|Reversal { path, old, new }| apply::FileChange {
-                file: workspace.classify(path),
-                old,
-                new,
+            .map(|it| apply::FileChange {
+                file: workspace.classify(it.path),
+                old: it.old,
+                new: it.new,
                 to: None,
                 exact: None,
             })
