@@ -197,10 +197,12 @@ impl Host {
 
     fn changes(&self, files: Vec<Reversal>) -> Result<(World, Changes), String> {
         let protected = [self.folders.config.clone(), self.folders.data.clone()];
-        let roots: Vec<PathBuf> = match self.roots.as_slice() {
-            [] => vec![PathBuf::from("/")],
-            roots => roots.to_vec(),
-        };
+        // One that is gone is no reason to leave the others alone.
+        let mut roots = self.roots.clone();
+        roots.retain(|it| it.is_dir());
+        if roots.is_empty() {
+            roots.push(PathBuf::from("/"));
+        }
         let workspace = Workspace::new(&roots, &protected)?;
         let files: Vec<apply::FileChange> = files
             .into_iter()

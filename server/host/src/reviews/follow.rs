@@ -112,6 +112,8 @@ impl Reviews {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
+        // Once it is closed, the disk is looked at whatever it was like before.
+        review.stamp = None;
         match &now.content {
             Content::Text(after) => {
                 review.anchor(after);
@@ -160,6 +162,7 @@ impl Reviews {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
+        review.stamp = None;
         if let Some(old) = old {
             review.anchor(&Rope::from_str(old));
         }
