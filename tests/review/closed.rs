@@ -38,6 +38,8 @@ fn a_closed_file_is_followed_too_and_reverted_on_the_disk() {
 fn opening_a_file_with_unreviewed_changes_takes_in_what_it_holds() {
     let stage = closed();
     agent_edits(&stage, "two\n", "2\n");
+    // So that the disk has been looked at before.
+    assert_eq!(list(&stage.editor).len(), 1);
     stage
         .editor
         .open_text("a.txt", "zero\none\n2\nthree\nfour\nfive\n".into());

@@ -178,6 +178,7 @@ impl Host {
             };
             return self.reverted(id, Ok(nothing));
         }
+        self.reviews.intend(&plan.files);
         let (world, changes) = match self.changes(plan.files) {
             Ok(it) => it,
             Err(text) => return self.reverted(id, Err(text)),
@@ -196,17 +197,19 @@ impl Host {
 
     fn changes(&self, files: Vec<Reversal>) -> Result<(World, Changes), String> {
         let protected = [self.folders.config.clone(), self.folders.data.clone()];
-        let roots: Vec<PathBuf> = match self.roots.as_slice() {
-            [] => vec![PathBuf::from("/")],
-            roots => roots.to_vec(),
-        };
+        // One that is gone is no reason to leave the others alone.
+        let mut roots = self.roots.clone();
+        roots.retain(|it| it.is_dir());
+        if roots.is_empty() {
+            roots.push(PathBuf::from("/"));
+        }
         let workspace = Workspace::new(&roots, &protected)?;
         let files: Vec<apply::FileChange> = files
             .into_iter()
-            .map(|Reversal { path, old, new }| apply::FileChange {
-                file: workspace.classify(path),
-                old,
-                new,
+            .map(|it| apply::FileChange {
+                file: workspace.classify(it.path),
+                old: it.old,
+                new: it.new,
                 to: None,
                 exact: None,
             })
