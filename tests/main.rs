@@ -17,8 +17,10 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod patch_tool;
 mod patches;
 mod paths;
+mod pictures;
 #[cfg(target_os = "linux")]
 mod process;
 mod prompts;
@@ -26,5 +28,6 @@ mod pump;
 mod questions;
 mod requirements;
 mod resume;
+mod review;
 mod tasks;
 mod tidy;

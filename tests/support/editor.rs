@@ -79,7 +79,7 @@ impl Editor {
             .stderr(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let connection = Connection::new(&mut server);
-        let ignored = vec!["window/logMessage", "$/progress"];
+        let ignored = vec!["window/logMessage", "$/progress", "undine/review/changed"];
         Self {
             server,
             connection,

@@ -21,6 +21,7 @@ const ENGINE: Layers = &[
 const HOST: Layers = &[
     // The outside world, each behind a small API.
     &[
+        "git",
         "workspace",
         "regular",
         "folder",
@@ -34,6 +35,7 @@ const HOST: Layers = &[
         "event",
         "files",
         "plan",
+        "pdf",
         "apply",
         "restore",
         "model",

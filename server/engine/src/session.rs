@@ -52,9 +52,16 @@ pub struct Session {
     history: Vec<Entry>,
     turn: Option<turn::Turn>,
     queue: VecDeque<turn::Queued>,
-    /// What the model is told with the next prompt.
-    untold: Vec<String>,
+    /// What the model is told when it is asked next.
+    untold: Vec<Untold>,
     next: Counters,
+}
+
+#[derive(Debug)]
+struct Untold {
+    /// The first answer that can know of it.
+    answer: u64,
+    text: String,
 }
 
 #[derive(Debug, Default)]
@@ -137,8 +144,12 @@ impl Session {
             Input::SetMode(mode) => self.set_mode(mode, &mut effects),
             Input::Command { text, answer } => self.command(text, answer, &mut effects),
             Input::Tell(text) => {
-                self.untold.push(text.clone());
-                effects.push(Effect::Append(Record::Told { text }));
+                let answer = self.next.answer;
+                self.untold.push(Untold {
+                    answer,
+                    text: text.clone(),
+                });
+                effects.push(Effect::Append(Record::Told { answer, text }));
             }
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
@@ -170,10 +181,15 @@ impl Session {
         out.push(Effect::Show(Update::Text(answer)));
     }
 
-    /// Puts what happened without the model before the prompt that it is told with.
+    /// Puts what happened without the model before the prompt, or behind the results, that it is told with.
     fn tell(&mut self) {
-        let untold = self.untold.drain(..).map(Entry::User);
-        self.history.extend(untold);
+        self.tell_before(u64::MAX);
+    }
+
+    /// Only what the answer with this number can know of.
+    fn tell_before(&mut self, answer: u64) {
+        let untold = self.untold.extract_if(.., |it| it.answer <= answer);
+        self.history.extend(untold.map(|it| Entry::User(it.text)));
     }
 
     fn next_call(&mut self) -> CallId {
@@ -195,6 +211,11 @@ impl Session {
     /// The running turn, or none.
     pub fn turn(&self) -> Option<TurnId> {
         self.turn.as_ref().map(|it| it.id)
+    }
+
+    /// Whether the model is at work.
+    pub fn is_answering(&self) -> bool {
+        self.turn.as_ref().is_some_and(|it| it.stream.is_some())
     }
 
     /// The running turn's open calls, for whoever needs to see the state from outside.

@@ -6,6 +6,7 @@ use crate::client::Client;
 use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
+use crate::handlers::Reviewing;
 use crate::lsp::{self, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
@@ -236,6 +237,8 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         .config
         .limits;
     let folders = Folders::from_environment();
+    let reviews = Reviews::kept(folders.data.join("review"), inbox.clone());
+    let reviews = reviews.context("starting the thread that saves reviews")?;
     let host = Host {
         out: out.clone(),
         inbox,
@@ -250,7 +253,8 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         limits: limits.clone(),
         roots: Vec::new(),
         documents: Documents::default(),
-        reviews: Reviews::default(),
+        reviews,
+        reviewing: Reviewing::default(),
         text_waiters: Vec::new(),
         sessions: HashMap::new(),
         task_session: None,

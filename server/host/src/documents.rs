@@ -5,10 +5,11 @@
 
 use crate::workspace;
 use engine::text::Encoding;
-use engine::text::position::apply_change;
+use engine::text::position::{apply_change, offset};
 use protocol::lsp;
 use ropey::Rope;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,6 +32,26 @@ pub enum Content {
     Tainted(Rope),
     /// Larger than `[limits] document_bytes`; its text is not kept.
     TooLarge,
+}
+
+/// What a `didChange` did to a document.
+#[derive(Debug)]
+pub struct Changed {
+    pub path: PathBuf,
+    /// What was known of the text before.
+    pub before: Content,
+    /// Each is for the text that the one before has left.
+    pub steps: Vec<Step>,
+    /// This document stands for its file.
+    pub stands: bool,
+}
+
+/// One content change.
+#[derive(Debug)]
+pub struct Step {
+    /// Bytes of the text before; `None`: its text as a whole gave way, or was not known.
+    pub range: Option<(usize, Range<usize>)>,
+    pub text: String,
 }
 
 /// Open documents by the file they show. Documents without a file (untitled ones) are not in it.
@@ -94,17 +115,19 @@ impl Documents {
         Some(path)
     }
 
-    /// Applies changes strictly in order; answers the file.
+    /// Applies changes strictly in order; answers what they did.
     pub fn changed(
         &mut self,
         params: lsp::DidChangeTextDocumentParams,
         encoding: Encoding,
         tainted: bool,
         limit: usize,
-    ) -> Option<PathBuf> {
+    ) -> Option<Changed> {
         let uri = &params.text_document.text_document_identifier.uri;
         let (path, document) = self.all.get_mut(uri)?;
         let path = path.clone();
+        let before = document.content.clone();
+        let mut steps = Vec::with_capacity(params.content_changes.len());
         document.version = params.text_document.version;
         for change in params.content_changes {
             let (range, text) = match change {
@@ -118,6 +141,14 @@ impl Documents {
                 lsp::TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(it) => {
                     (None, it.text)
                 }
+            };
+            let bytes = match (&document.content, range) {
+                (Content::Text(rope), Some((start, end))) => {
+                    let at = |it: (u32, u32)| offset(rope, it.0, it.1, encoding);
+                    let (a, b) = (at(start), at(end));
+                    Some((rope.len_bytes(), a.min(b)..a.max(b)))
+                }
+                (Content::Text(_) | Content::Tainted(_) | Content::TooLarge, _) => None,
             };
             document.content = match (
                 std::mem::replace(&mut document.content, Content::TooLarge),
@@ -136,6 +167,7 @@ impl Documents {
                     Content::Tainted(rope)
                 }
             };
+            steps.push(Step { range: bytes, text });
         }
         if let Content::Text(rope) | Content::Tainted(rope) = &document.content {
             let rope = rope.clone();
@@ -145,8 +177,15 @@ impl Documents {
                 document.content = Content::Tainted(rope);
             }
         }
+        let of_file = self.of_file.get(&path).and_then(|it| it.first());
+        let stands = of_file == Some(uri);
         self.refresh(&path);
-        Some(path)
+        Some(Changed {
+            path,
+            before,
+            steps,
+            stands,
+        })
     }
 
     /// Whether a document's text must be read again from the disk now that it was saved.

@@ -1,5 +1,6 @@
 //! What tasks say to the main loop, and what they ask of the editor through it.
 
+use crate::apply::Applied;
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
@@ -31,6 +32,16 @@ pub enum Event {
     Errand(u64, Found),
     /// Something that the person must hear of, whatever became of the call that met with it.
     Trouble(String),
+    /// What became of a revert.
+    Reverted(u64, Result<Applied, String>),
+    /// The editor may have to hear how reviews have moved.
+    TellReview,
+    /// What git has of files under review.
+    Committed(Vec<(PathBuf, String)>),
+    /// Reviews that have moved are to be saved.
+    SaveReview,
+    /// Something that the person is to hear once.
+    Warn(String),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.

@@ -4,15 +4,18 @@ mod actions;
 mod answers;
 mod checkpoints;
 mod commands;
+mod commits;
 mod cut_off;
 mod documents;
 mod lifecycle;
 mod prompt;
+mod reverting;
 mod review;
 mod sessions;
 
 pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
 pub(crate) use lifecycle::read_layer;
+pub(crate) use reverting::Reviewing;
 
 use crate::main_loop::Host;
 use protocol::lsp::{MessageType, ShowMessageParams};

@@ -4,6 +4,7 @@
 //! terms; the tools; the loop; the command line. `tests/tidy.rs` holds them apart.
 
 pub mod folder;
+pub mod git;
 pub mod process;
 pub mod regular;
 pub mod store;
@@ -16,6 +17,7 @@ pub mod endpoint;
 pub mod event;
 pub mod files;
 pub mod model;
+pub mod pdf;
 pub mod plan;
 pub mod restore;
 pub mod reviews;

@@ -8,6 +8,7 @@ use crate::client::Client;
 use crate::documents::Documents;
 use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
+use crate::handlers::Reviewing;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -17,6 +18,7 @@ use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use engine::config::Layer;
+use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
@@ -25,6 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -44,6 +47,7 @@ pub struct Host {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) documents: Documents,
     pub(crate) reviews: Reviews,
+    pub(crate) reviewing: Reviewing,
     /// Tasks that wait for a text.
     pub(crate) text_waiters: Vec<TextWaiter>,
     pub(crate) sessions: HashMap<SessionKey, OpenSession>,
@@ -111,6 +115,8 @@ pub async fn run(
         }
     }
     host.guarded(Host::cancel_all);
+    let patience = Duration::from_millis(host.limits.exit_ms);
+    tokio::task::block_in_place(|| host.reviews.close(patience));
 }
 
 impl Host {
@@ -120,6 +126,7 @@ impl Host {
         let done = catch_unwind(AssertUnwindSafe(|| {
             work(self);
             self.settle();
+            self.settle_review();
         }));
         if done.is_err() {
             self.due.clear();
@@ -137,10 +144,25 @@ impl Host {
 
     /// Lets a session take something in, and does what it asks for.
     pub(crate) fn step(&mut self, session: &SessionKey, input: Input) {
+        if !self.sessions.contains_key(session) {
+            return;
+        }
+        let told = match asks_model(&input) {
+            true => {
+                self.look_for_commits();
+                self.reviews.take_news(session)
+            }
+            false => Vec::new(),
+        };
+        let told = (!told.is_empty()).then(|| self.told(session, &told));
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
-        let effects = open.session.step(input);
+        let mut effects = Vec::new();
+        if let Some(text) = told {
+            effects = open.session.step(Input::Tell(text));
+        }
+        effects.extend(open.session.step(input));
         self.perform(session, effects);
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
@@ -185,7 +207,9 @@ impl Host {
                         reply.send::<methods::ListReview>(self.list_review(params))
                     }
                     ClientRequest::ResolveReview(params) => {
-                        reply.send::<methods::ResolveReview>(self.resolve_review(params))
+                        self.resolve_review(params, move |_, end| {
+                            reply.send::<methods::ResolveReview>(end);
+                        })
                     }
                     ClientRequest::ReviewBase(params) => {
                         reply.send::<methods::ReviewBase>(self.review_base(params))
@@ -242,9 +266,18 @@ impl Host {
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
-            Event::Written(files) => self.written(files),
             Event::Errand(number, found) => self.found(number, found),
             Event::Trouble(text) => self.show_error(&text),
+            Event::Written(files) => self.written(&files),
+            Event::Reverted(id, end) => self.reverted(id, end),
+            Event::TellReview => self.tell_review(),
+            Event::Committed(texts) => {
+                for (path, text) in texts {
+                    self.reviews.committed(&path, &text);
+                }
+            }
+            Event::SaveReview => self.save_review(),
+            Event::Warn(text) => self.warn_once(text),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -280,5 +313,31 @@ impl Host {
             } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
         }
+    }
+}
+
+/// Whether the model may be asked because of this. What it is to know of the person's verdicts is said before.
+fn asks_model(input: &Input) -> bool {
+    match input {
+        Input::Prompt { .. }
+        | Input::CancelPrompt(_)
+        | Input::SetMode(_)
+        | Input::Planned(..)
+        | Input::Decided(..)
+        | Input::Finished(..)
+        | Input::Model(_, ModelEvent::Ended(_)) => true,
+        Input::Cancel
+        | Input::Command { .. }
+        | Input::Tell(_)
+        | Input::Output(..)
+        | Input::Model(
+            _,
+            ModelEvent::Text(_)
+            | ModelEvent::Thought(_)
+            | ModelEvent::Call(_)
+            | ModelEvent::Usage(_)
+            | ModelEvent::Raw(_)
+            | ModelEvent::Failed(_),
+        ) => false,
     }
 }

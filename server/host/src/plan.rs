@@ -6,6 +6,7 @@ use crate::process::Children;
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
+use engine::provider::Image;
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
@@ -193,6 +194,8 @@ pub enum Done {
         saw: Vec<(PathBuf, TextHash)>,
         /// Whether a change was made at a place that is not written quite as the model wrote it (spec 1.3).
         fuzzy: bool,
+        /// For the model and the person.
+        images: Vec<Image>,
     },
     Cancelled,
     /// What the plan was made on has changed; nothing was done.
@@ -207,6 +210,7 @@ impl Done {
             exit_code: None,
             saw: Vec::new(),
             fuzzy: false,
+            images: Vec::new(),
         }
     }
 }
@@ -230,6 +234,7 @@ impl WorkEnd {
                 exit_code,
                 saw,
                 fuzzy,
+                images,
             }) => {
                 let outcome = Outcome::Success;
                 (
@@ -239,6 +244,7 @@ impl WorkEnd {
                         shown,
                         duration_ms,
                         exit_code,
+                        images,
                         fuzzy,
                     },
                     saw,
@@ -253,6 +259,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        images: Vec::new(),
                         fuzzy: false,
                     },
                     Vec::new(),
@@ -267,6 +274,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        images: Vec::new(),
                         fuzzy: false,
                     },
                     Vec::new(),

@@ -76,6 +76,7 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
         } else {
             match apply::apply(world, &changes).await? {
                 Applied::Done { unsaved, .. } => unsaved,
+                // Nothing cancels it; as ever, nothing is done then.
                 Applied::Moved | Applied::Cancelled => continue,
             }
         };

@@ -1,23 +1,280 @@
 //! The review store: the ledger of each file in which the agent has changes that the person has not judged.
 //!
-//! Belongs to the main loop. A file that is not in it has nothing to review.
+//! Belongs to the main loop, which tells it what happens to texts. It follows them all the same way, whether the
+//! editor has the file open or not, and never compares whole texts while a person types. A file that is not in
+//! it has nothing to review.
 
-use engine::review::Ledger;
-use std::collections::BTreeMap;
+mod follow;
+mod keeper;
+mod news;
+mod shelf;
+mod wish;
+
+use crate::event::{Event, Whose};
+use engine::review::{By, FileChange, HunkState, Ledger, ReviewHunk};
+use follow::Hold;
+use keeper::Keeper;
+use shelf::Shelf;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+pub use news::{News, told};
+pub use wish::{Plan, Reversal, Scope, Wish, wire_id};
 
 #[derive(Debug, Default)]
 pub struct Reviews {
-    files: BTreeMap<PathBuf, Ledger>,
+    files: BTreeMap<PathBuf, Review>,
+    /// What happens to documents while an edit of ours is on its way to them.
+    holds: BTreeMap<PathBuf, Hold>,
+    /// Files of which the editor may have to hear.
+    moved: BTreeSet<PathBuf>,
+    /// Something happened that a person waits to see: an edit of ours, a verdict.
+    is_urgent: bool,
+    /// What sessions were not told yet; also those that an earlier server left, once they were asked for.
+    news: BTreeMap<String, Vec<News>>,
+    /// Where it is kept, if it is.
+    shelf: Option<Shelf>,
+    keeper: Option<Keeper>,
+    /// What the disk does not know yet.
+    unsaved: BTreeSet<PathBuf>,
+    news_moved: BTreeSet<String>,
+    /// Files whose records were looked for; from then on this is what counts.
+    known: HashSet<PathBuf>,
+    is_listed: bool,
+}
+
+/// One file under review.
+#[derive(Debug)]
+pub struct Review {
+    pub ledger: Ledger,
+    /// The document's version that the ledger's text is of; `None` for a file that is not open.
+    pub version: Option<i32>,
+    /// The text is not known at the moment; the ledger waits for it.
+    is_suspended: bool,
+    /// The file on the disk when it was looked at last, while it is not open.
+    stamp: Option<Stamp>,
+    /// What the editor was told last.
+    told: Vec<Told>,
+    told_change: Option<FileChange>,
+}
+
+/// Tells two states of a file apart, mostly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    modified: (i64, i64),
+    n_bytes: u64,
+    inode: u64,
+}
+
+impl Stamp {
+    /// `None`: there is no such file.
+    pub fn of(path: &Path) -> Option<Self> {
+        let meta = std::fs::metadata(path).ok()?;
+        Some(Self {
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            n_bytes: meta.len(),
+            inode: meta.ino(),
+        })
+    }
+}
+
+/// What an editor marks of a hunk.
+#[derive(Clone, Debug, PartialEq)]
+struct Told {
+    id: String,
+    lines: std::ops::Range<u32>,
+    state: HunkState,
+}
+
+impl Told {
+    fn of(hunk: &ReviewHunk) -> Self {
+        Self {
+            id: hunk.id.0.clone(),
+            lines: hunk.lines.clone(),
+            state: hunk.state,
+        }
+    }
+}
+
+impl Review {
+    fn new(ledger: Ledger) -> Self {
+        Self {
+            ledger,
+            version: None,
+            is_suspended: false,
+            stamp: None,
+            told: Vec::new(),
+            told_change: None,
+        }
+    }
 }
 
 impl Reviews {
-    pub fn get(&mut self, path: &Path) -> Option<&mut Ledger> {
+    /// A store that is kept in a folder.
+    pub fn kept(folder: PathBuf, inbox: mpsc::Sender<Event>) -> std::io::Result<Self> {
+        let shelf = Shelf::new(folder);
+        Ok(Self {
+            keeper: Some(Keeper::start(shelf.clone(), inbox)?),
+            shelf: Some(shelf),
+            ..Self::default()
+        })
+    }
+
+    /// The most bytes that may be kept.
+    pub fn limit(&self, n_bytes: u64) {
+        if let Some(keeper) = &self.keeper {
+            keeper.limit(n_bytes);
+        }
+    }
+
+    /// Reads what an earlier server knew of a file, unless that was done before. `live` answers the text as it is
+    /// now; `None`: there is no file. Answers whether there was something; the error is for the person.
+    pub fn recall(
+        &mut self,
+        path: &Path,
+        live: impl FnOnce() -> Option<String>,
+    ) -> Result<bool, String> {
+        let Some(shelf) = &self.shelf else {
+            return Ok(false);
+        };
+        if !self.known.insert(path.to_path_buf()) || self.files.contains_key(path) {
+            return Ok(false);
+        }
+        let Some(record) = shelf.read(path)? else {
+            return Ok(false);
+        };
+        let live = live();
+        let ledger = Ledger::from_record(&record, live.as_deref().unwrap_or_default());
+        let mut ledger = ledger.map_err(|it| format!("{}: {it}.", path.display()))?;
+        let was_deleted = matches!(ledger.file_change(), Some(FileChange::Deleted(_)));
+        match &live {
+            // Somebody made it again.
+            Some(live) if was_deleted => ledger.restored(live, By::Person),
+            None if !was_deleted => ledger.deleted(By::Person),
+            Some(_) | None => {}
+        }
+        self.files.insert(path.to_path_buf(), Review::new(ledger));
+        self.touch(path, true);
+        Ok(true)
+    }
+
+    /// The files of which an earlier server knew something. Only the first time.
+    pub fn to_recall(&mut self) -> Vec<PathBuf> {
+        match &self.shelf {
+            Some(shelf) if !self.is_listed => {
+                self.is_listed = true;
+                shelf.paths()
+            }
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    /// Whether the disk does not know all yet, and whether that is more than typing.
+    pub fn is_unsaved(&self) -> Option<bool> {
+        let urgent = self.is_urgent || !self.news_moved.is_empty();
+        let any = self.keeper.is_some() && (urgent || !self.unsaved.is_empty());
+        any.then_some(urgent)
+    }
+
+    /// Has written what the disk does not know yet.
+    pub fn save(&mut self) {
+        let Some(keeper) = &self.keeper else {
+            return;
+        };
+        for path in std::mem::take(&mut self.unsaved) {
+            let ledger = self.files.get(&path).map(|it| it.ledger.clone());
+            keeper.file(path, ledger.filter(|it| !it.is_settled()));
+        }
+        for session in std::mem::take(&mut self.news_moved) {
+            let news = self.news.get(&session).cloned().unwrap_or_default();
+            keeper.news(session, news);
+        }
+    }
+
+    /// Saves, and waits for it, but no longer than this.
+    pub fn close(&mut self, patience: Duration) {
+        self.save();
+        if let Some(keeper) = &self.keeper {
+            keeper.flush(patience);
+        }
+    }
+
+    pub fn get(&mut self, path: &Path) -> Option<&mut Review> {
         self.files.get_mut(path)
     }
 
     /// All files, sorted by path.
-    pub fn iter(&mut self) -> impl Iterator<Item = (&Path, &mut Ledger)> {
+    pub fn iter(&mut self) -> impl Iterator<Item = (&Path, &mut Review)> {
         self.files.iter_mut().map(|(path, it)| (path.as_path(), it))
+    }
+
+    /// The files under review that the editor does not have open.
+    pub fn closed(&self) -> impl Iterator<Item = PathBuf> {
+        let closed = self.files.iter().filter(|(_, it)| it.version.is_none());
+        closed.map(|(path, _)| path.clone())
+    }
+
+    /// Whether a file that is not open may be another than when it was looked at last; from now on it was.
+    pub fn is_news(&mut self, path: &Path, stamp: Option<Stamp>) -> bool {
+        match self.files.get_mut(path) {
+            Some(review) => {
+                let is_same = stamp.is_some() && review.stamp == stamp;
+                review.stamp = stamp;
+                !is_same
+            }
+            None => false,
+        }
+    }
+
+    /// Whether the editor may have to hear of something, and whether at once.
+    pub fn news(&self) -> Option<bool> {
+        (!self.moved.is_empty()).then_some(self.is_urgent)
+    }
+
+    /// The files whose hunks are others than the editor was told last, or stand on other lines. From now on it
+    /// was told. What is settled is forgotten.
+    pub fn take_moved(&mut self) -> Vec<PathBuf> {
+        self.is_urgent = false;
+        let mut changed = Vec::new();
+        for path in std::mem::take(&mut self.moved) {
+            let Some(review) = self.files.get_mut(&path) else {
+                continue;
+            };
+            let now: Vec<Told> = review.ledger.hunks().iter().map(Told::of).collect();
+            let change = review.ledger.file_change().cloned();
+            if now != review.told || change != review.told_change {
+                (review.told, review.told_change) = (now, change);
+                changed.push(path);
+            }
+        }
+        changed
+    }
+
+    /// Forgets files in which nothing is left to review.
+    pub fn forget_settled(&mut self) {
+        self.files.retain(|_, it| !it.ledger.is_settled());
+    }
+
+    fn touch(&mut self, path: &Path, urgent: bool) {
+        self.gather(path);
+        self.is_urgent |= urgent;
+        if !self.unsaved.contains(path) {
+            self.unsaved.insert(path.to_path_buf());
+        }
+        if !self.moved.contains(path) {
+            self.moved.insert(path.to_path_buf());
+        }
+    }
+}
+
+/// The ledger's word for whose a change is.
+fn by(whose: &Whose) -> By<'_> {
+    match whose {
+        Whose::Agent(author) => By::Agent(author),
+        Whose::Review => By::Review,
+        Whose::Person => By::Person,
     }
 }

@@ -8,7 +8,7 @@ use crate::workspace::Workspace;
 use engine::session::Session;
 use protocol::config::Config;
 use protocol::session::{CallId, PromptId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub struct OpenSession {
     pub config: Arc<Config>,
     /// Planned calls that may run.
     pub plans: HashMap<CallId, Plan>,
+    /// Calls whose work is under way.
+    pub running: HashSet<CallId>,
     /// What the model knows of files; see `write_file`.
     pub seen: Arc<HashMap<PathBuf, TextHash>>,
     /// What it was given to read in this turn.
@@ -63,6 +65,7 @@ impl OpenSession {
             workspace: Arc::new(workspace),
             config,
             plans: HashMap::new(),
+            running: HashSet::new(),
             seen: Arc::default(),
             given: Arc::default(),
             waiting: HashMap::new(),
@@ -74,6 +77,11 @@ impl OpenSession {
         let id = PromptId(self.next_prompt);
         self.next_prompt += 1;
         id
+    }
+
+    /// Nothing is in the model's hands or a tool's: files may change under the session now.
+    pub fn is_at_boundary(&self) -> bool {
+        self.running.is_empty() && !self.session.is_answering()
     }
 
     /// The prompt that a request waits for.

@@ -4,9 +4,11 @@ pub mod checkpoints;
 pub mod journal;
 mod list;
 mod log;
+mod pictures;
 
 pub use list::{Listed, list, new_id, path, title_of};
 pub use log::{Log, LogError, read};
+pub use pictures::Pictures;
 
 use std::fs;
 use std::io;
@@ -64,7 +66,8 @@ impl Folders {
     }
 }
 
-fn hash(path: &Path) -> String {
+/// Sixteen hexadecimal digits that stand for a path.
+pub fn hash(path: &Path) -> String {
     use sha2::{Digest, Sha256};
     let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
     hash.iter().take(8).map(|it| format!("{it:02x}")).collect()

@@ -147,6 +147,10 @@ limits! {
     edit_settle_ms = 5_000,
     /// Milliseconds to wait for the editor to save a document.
     save_ms = 5_000,
+    /// Milliseconds between two reports of where unreviewed changes stand while the person types.
+    review_changed_ms = 150,
+    /// Bytes of all reviews that are kept over a restart; those that were saved longest ago are removed first.
+    review_bytes = 268_435_456,
     /// Seconds to wait for a connection to the model.
     model_connect_secs = 10,
     /// Seconds without a byte from the model after which its answer counts as cut.

@@ -46,6 +46,20 @@ impl Ledger {
         own.into_iter().map(|it| it.1).collect()
     }
 
+    /// Whether [`take_report`](Self::take_report) has something for a session. Costs a look at each hunk.
+    pub fn has_report(&self, session: &str) -> bool {
+        let is_own = |it: &Author| it.session == session;
+        let mut regions = self.regions.iter().filter(|it| it.untold && it.is_mixed());
+        regions.any(|it| it.layers.iter().flat_map(|it| &it.authors).any(is_own))
+            || self.verdicts.iter().any(|it| it.0 == session)
+    }
+
+    /// Verdicts that no session was told yet, each with the session it is for. From now on they are the caller's to
+    /// tell; a ledger that is settled can then be dropped.
+    pub fn take_verdicts(&mut self) -> Vec<(String, Verdict)> {
+        std::mem::take(&mut self.verdicts)
+    }
+
     /// Notes a region's fate for each session that worked on it.
     pub(super) fn say(&mut self, index: usize, fate: Fate) {
         let region = &self.regions[index];

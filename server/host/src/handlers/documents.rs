@@ -21,22 +21,28 @@ impl Host {
         let limit = self.document_limit();
         let path = self.documents.opened(params.text_document, repaired, limit);
         if let Some(path) = path {
+            self.recall(&path);
+            self.follow_document(&path);
             self.document_moved(&path, limit);
         }
     }
 
     pub(crate) fn did_change(&mut self, params: lsp::DidChangeTextDocumentParams, repaired: bool) {
         let limit = self.document_limit();
-        let path = self
-            .documents
-            .changed(params, self.client.encoding, repaired, limit);
-        if let Some(path) = path {
-            self.document_moved(&path, limit);
+        let encoding = self.client.encoding;
+        let changed = self.documents.changed(params, encoding, repaired, limit);
+        if let Some(changed) = changed {
+            let is_expected = self.expects_text(&changed.path);
+            if let Some(document) = self.documents.get(&changed.path) {
+                self.reviews.changed(&changed, document, is_expected);
+            }
+            self.document_moved(&changed.path, limit);
         }
     }
 
     pub(crate) fn did_save(&mut self, params: lsp::DidSaveTextDocumentParams) {
         let uri = &params.text_document.uri;
+        self.look_for_commits();
         if !self.documents.is_tainted(uri) {
             return;
         }
@@ -47,12 +53,36 @@ impl Host {
             && let FileText { text, form } = FileText::decode(bytes)
             && form != Form::Bytes
         {
+            let path = self.documents.path(uri).map(Path::to_path_buf);
             self.documents.restored(uri, &text);
+            if let Some(path) = path {
+                self.follow_document(&path);
+            }
         }
     }
 
     pub(crate) fn did_close(&mut self, params: lsp::DidCloseTextDocumentParams) {
-        self.documents.closed(&params.text_document.uri);
+        let Some(path) = self.documents.closed(&params.text_document.uri) else {
+            return;
+        };
+        if self.documents.get(&path).is_some() {
+            self.follow_document(&path);
+        } else if self.reviews.get(&path).is_some() {
+            self.follow_disk(&path);
+        }
+    }
+
+    /// Brings a file's review to its document's text.
+    pub(super) fn follow_document(&mut self, path: &Path) {
+        if let Some(document) = self.documents.get(path) {
+            self.reviews.document(path, document);
+        }
+    }
+
+    /// Whether an edit of ours is on its way to this document.
+    pub(crate) fn expects_text(&self, path: &Path) -> bool {
+        let mut waiters = self.text_waiters.iter();
+        waiters.any(|it| it.path == path && !it.reply.is_closed())
     }
 
     /// Answers tasks that wait for this text, and says so once when it is too large.
@@ -78,7 +108,9 @@ impl Host {
                 continue;
             }
             if waiter.path == path && rope == waiter.text.as_str() {
-                tracing::debug!(by = ?waiter.by, "an edit has come back");
+                if let Some(document) = self.documents.get(path) {
+                    self.reviews.reached(path, &waiter.by, document);
+                }
                 // Its task may have given up this moment.
                 let _ = waiter.reply.send(());
             } else {

@@ -1,79 +1,273 @@
-//! `undine/review/…`: what the person says about the agent's changes.
+//! `undine/review/…`: what the agent changed and the person has not judged, as an editor is shown it.
 
-use crate::event::Written;
+use crate::documents::Content;
+use crate::event::{Event, SessionKey, Written};
 use crate::lsp::Error;
 use crate::main_loop::Host;
 use crate::perform::invalid;
+use crate::regular;
+use crate::reviews::{self, News, Stamp, wire_id};
 use crate::workspace::{path_of, uri_of};
-use engine::review::{FileChange, HunkState};
+use engine::review::{FileChange, HunkState, ReviewHunk as Hunk};
+use engine::text::FileText;
 use protocol::hunks::{
-    ListReviewParams, ResolveReviewParams, ResolveReviewResult, ReviewBaseParams, ReviewBaseResult,
-    ReviewFile, ReviewHunk, ReviewList, ReviewState, WholeFile,
+    ListReviewParams, ReviewBaseParams, ReviewBaseResult, ReviewFile, ReviewHunk, ReviewList,
+    ReviewState, WholeFile,
 };
 use protocol::lsp;
+use protocol::methods::{self, Notification};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long typing may go unsaved.
+const SAVE_AFTER: Duration = Duration::from_secs(1);
 
 impl Host {
     /// Files were changed on the disk.
-    pub(crate) fn written(&mut self, _: Vec<Written>) {}
+    pub(crate) fn written(&mut self, files: &[Written]) {
+        for file in files {
+            let recalled = self.reviews.recall(&file.path, || file.old.clone());
+            if let Err(text) = recalled {
+                self.warn_once(text);
+            }
+            self.reviews.written(file);
+            // The editor has opened it meanwhile; what it shows is what counts.
+            if let Some(document) = self.documents.get(&file.path) {
+                self.reviews.document(&file.path, document);
+            }
+        }
+    }
+
+    /// Reads what an earlier server knew of a file.
+    pub(super) fn recall(&mut self, path: &Path) {
+        let limit = self.limits.edit_bytes;
+        let document = self.documents.get(path).map(|it| &it.content);
+        let live = || match document {
+            Some(Content::Text(rope)) => Some(rope.to_string()),
+            // The disk's is next best; the document's is looked at when it is known.
+            Some(Content::Tainted(_) | Content::TooLarge) | None => {
+                let bytes = regular::read_capped(path, limit).ok().flatten();
+                bytes.map(|it| FileText::decode(it).text)
+            }
+        };
+        match self.reviews.recall(path, live) {
+            Ok(true) => self.recalled(path),
+            Ok(false) => {}
+            Err(text) => self.warn_once(text),
+        }
+    }
+
+    /// Reads what an earlier server knew of the editor's folders, and looks at files that are not open: anybody
+    /// may have changed them.
+    pub(super) fn look_again(&mut self) {
+        self.release_holds();
+        for path in self.reviews.to_recall() {
+            if self.roots.iter().any(|it| path.starts_with(it)) {
+                self.recall(&path);
+                self.follow_document(&path);
+            }
+        }
+        let is_at_work = self.sessions.values().any(|it| !it.running.is_empty());
+        // What a call writes at this moment is not somebody else's; it will be told of it.
+        if !is_at_work && self.reverts_at_work() == 0 {
+            let closed: Vec<PathBuf> = self.reviews.closed().collect();
+            for path in closed {
+                self.follow_disk(&path);
+            }
+        }
+        self.look_for_commits();
+    }
+
+    /// The disk's text counts for a file that is not open any more.
+    pub(super) fn follow_disk(&mut self, path: &Path) {
+        let stamp = Stamp::of(path);
+        if !self.reviews.is_news(path, stamp) {
+            return;
+        }
+        match regular::read_capped(path, self.limits.edit_bytes) {
+            Ok(Some(bytes)) => {
+                let text = FileText::decode(bytes).text;
+                self.reviews.disk(path, Some(&text));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.reviews.disk(path, None),
+            // It has grown beyond what is edited, or cannot be read now; perhaps later.
+            Ok(None) | Err(_) => {}
+        }
+    }
 
     pub(crate) fn list_review(&mut self, params: ListReviewParams) -> Result<ReviewList, Error> {
-        let only = params.uri.as_ref().and_then(path_of);
+        self.look_again();
+        let only = params.uri.as_ref().map(path_of);
+        let session = params.session_id.as_deref();
         let mut files = Vec::new();
-        for (path, ledger) in self.reviews.iter() {
-            if params.uri.is_some() && only.as_deref() != Some(path) {
+        let paths: Vec<_> = self.reviews.iter().map(|(it, _)| it.to_owned()).collect();
+        for path in paths {
+            if only.as_ref().is_some_and(|it| it.as_deref() != Some(&path)) {
                 continue;
             }
-            let document = self.documents.get(path);
-            let hunks = ledger.hunks().into_iter().filter_map(|it| {
-                let author = it.authors.last()?;
-                let line = |line| lsp::Position { line, character: 0 };
-                Some(ReviewHunk {
-                    id: it.id.0,
-                    state: match it.state {
-                        HunkState::Pending => ReviewState::Pending,
-                        HunkState::Mixed => ReviewState::Mixed,
-                    },
-                    range: lsp::Range {
-                        start: line(it.lines.start),
-                        end: line(it.lines.end),
-                    },
-                    base_text: it.base_text,
-                    session_id: author.session.clone(),
-                    turn: author.turn.0,
-                    tool_call_id: author.call.to_string(),
-                })
-            });
-            let hunks: Vec<ReviewHunk> = hunks.collect();
-            files.push(ReviewFile {
-                uri: document.map_or_else(|| uri_of(path), |it| it.uri.clone()),
-                version: document.map(|it| it.version),
-                change: ledger.file_change().map(|it| match it {
-                    FileChange::Created(_) => WholeFile::Created,
-                    FileChange::Deleted(_) => WholeFile::Deleted,
-                }),
-                hunks,
-            });
+            let Some(file) = self.review_file(&path, session) else {
+                continue;
+            };
+            if file.change.is_some() || !file.hunks.is_empty() {
+                files.push(file);
+            }
         }
+        files.sort_by(|a, b| a.uri.as_ref().cmp(b.uri.as_ref()));
         Ok(ReviewList { files })
     }
 
-    pub(crate) fn resolve_review(
-        &mut self,
-        _: ResolveReviewParams,
-    ) -> Result<ResolveReviewResult, Error> {
-        Err(invalid("Reviewing is not served yet."))
+    /// A file as an editor is shown it, and only what a session did where one is named. No hunks: nothing is left.
+    pub(crate) fn review_file(&mut self, path: &Path, session: Option<&str>) -> Option<ReviewFile> {
+        let document = self.documents.get(path);
+        let uri = document.map_or_else(|| uri_of(path), |it| it.uri.clone());
+        let review = self.reviews.get(path)?;
+        let is_meant = |it: &str| session.is_none_or(|session| session == it);
+        let hunks = review.ledger.hunks().into_iter();
+        let hunks = hunks.filter(|it| it.authors.iter().any(|it| is_meant(&it.session)));
+        let hunks = hunks.filter_map(|it| shown(path, it)).collect();
+        let change = match review.ledger.file_change() {
+            Some(FileChange::Created(it)) => is_meant(&it.session).then_some(WholeFile::Created),
+            Some(FileChange::Deleted(it)) => is_meant(&it.session).then_some(WholeFile::Deleted),
+            None => None,
+        };
+        Some(ReviewFile {
+            uri,
+            version: review.version,
+            change,
+            hunks,
+        })
     }
 
     pub(crate) fn review_base(
         &mut self,
         params: ReviewBaseParams,
     ) -> Result<ReviewBaseResult, Error> {
+        self.look_again();
         let path = path_of(&params.uri).ok_or_else(|| invalid("That is not a file."))?;
         match self.reviews.get(&path) {
-            Some(ledger) => Ok(ReviewBaseResult {
-                text: ledger.base().to_string(),
+            Some(review) if !review.ledger.is_settled() => Ok(ReviewBaseResult {
+                text: review.ledger.base().to_string(),
             }),
-            None => Err(invalid("The agent has no unreviewed changes in that file.")),
+            Some(_) | None => Err(invalid("The agent has no unreviewed changes in that file.")),
         }
     }
+
+    /// After each event: what was held back for an edit that nobody waits for any more is the person's, and the
+    /// editor hears of what has moved, at once where it waits for that, else a little later.
+    pub(crate) fn settle_review(&mut self) {
+        self.release_holds();
+        match self.reviews.is_unsaved() {
+            Some(true) => self.save_review(),
+            Some(false) if !self.reviewing.is_saving => {
+                self.reviewing.is_saving = true;
+                self.later(SAVE_AFTER, Event::SaveReview);
+            }
+            Some(false) | None => {}
+        }
+        match self.reviews.news() {
+            Some(true) => self.tell_review(),
+            Some(false) if !self.reviewing.is_telling => {
+                self.reviewing.is_telling = true;
+                let wait = Duration::from_millis(self.limits.review_changed_ms);
+                self.later(wait, Event::TellReview);
+            }
+            Some(false) | None => {}
+        }
+        self.revert_queued();
+    }
+
+    fn later(&self, wait: Duration, event: Event) {
+        let inbox = self.inbox.clone();
+        self.runtime.spawn(async move {
+            tokio::time::sleep(wait).await;
+            // A loop that is gone needs no reminder.
+            let _ = inbox.send(event).await;
+        });
+    }
+
+    pub(crate) fn save_review(&mut self) {
+        self.reviewing.is_saving = false;
+        self.reviews.limit(self.limits.review_bytes);
+        self.reviews.save();
+    }
+
+    /// What became of a session's changes, in words for its model.
+    pub(crate) fn told(&self, session: &SessionKey, news: &[News]) -> String {
+        let workspace = self.sessions.get(session).map(|it| it.workspace.clone());
+        let shown = |path: &Path| match &workspace {
+            Some(it) => it.classify(path.to_path_buf()).shown,
+            None => path.display().to_string(),
+        };
+        let files: BTreeSet<&Path> = news.iter().map(News::path).collect();
+        let is_unsaved = |path: &&Path| {
+            let Some(Content::Text(rope)) = self.documents.get(path).map(|it| &it.content) else {
+                return false;
+            };
+            match regular::read_capped(path, self.limits.edit_bytes) {
+                Ok(Some(bytes)) => *rope != FileText::decode(bytes).text.as_str(),
+                Ok(None) | Err(_) => true,
+            }
+        };
+        let unsaved = files.into_iter().filter(is_unsaved);
+        let unsaved: Vec<PathBuf> = unsaved.map(Path::to_path_buf).collect();
+        reviews::told(news, shown, &unsaved)
+    }
+
+    fn release_holds(&mut self) {
+        for path in self.reviews.held() {
+            if self.expects_text(&path) {
+                continue;
+            }
+            self.reviews.release(&path);
+            if let Some(document) = self.documents.get(&path) {
+                self.reviews.document(&path, document);
+            }
+        }
+    }
+
+    /// Tells the editor of the files whose hunks are others, or stand elsewhere.
+    pub(crate) fn tell_review(&mut self) {
+        self.reviewing.is_telling = false;
+        let moved = self.reviews.take_moved();
+        if !moved.is_empty() {
+            self.show_review(&moved);
+        }
+        self.reviews.forget_settled();
+    }
+
+    /// Every surface that shows unreviewed changes hears of it here.
+    fn show_review(&mut self, moved: &[PathBuf]) {
+        let method = methods::ReviewChanged::METHOD;
+        if !self.client.takes(method) {
+            return;
+        }
+        let mut files: Vec<ReviewFile> = Vec::new();
+        for path in moved {
+            files.extend(self.review_file(path, None));
+        }
+        files.sort_by(|a, b| a.uri.as_ref().cmp(b.uri.as_ref()));
+        self.out.notify(method, &ReviewList { files });
+    }
+}
+
+fn shown(path: &Path, hunk: Hunk) -> Option<ReviewHunk> {
+    let author = hunk.authors.last()?;
+    let line = |line| lsp::Position { line, character: 0 };
+    Some(ReviewHunk {
+        id: wire_id(path, &hunk.id),
+        state: match hunk.state {
+            HunkState::Pending => ReviewState::Pending,
+            HunkState::Mixed => ReviewState::Mixed,
+        },
+        range: lsp::Range {
+            start: line(hunk.lines.start),
+            end: line(hunk.lines.end),
+        },
+        base_text: hunk.base_text,
+        session_id: author.session.clone(),
+        turn: author.turn.0,
+        tool_call_id: author.call.to_string(),
+    })
 }

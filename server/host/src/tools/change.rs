@@ -131,7 +131,8 @@ fn shortened(diff: text::Unified) -> String {
     let is_cut = diff.truncated || end < text.len();
     text.truncate(end);
     if is_cut {
-        text.push_str("\n[the diff goes on]");
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{end}[the diff goes on]"));
     }
     text
 }
@@ -174,6 +175,7 @@ async fn run_changes(
         exit_code: None,
         saw,
         fuzzy: wording.fuzzy,
+        images: Vec::new(),
     })
 }
 

@@ -52,9 +52,9 @@ fn a_command_is_shown_and_replayed_and_the_model_never_sees_it() {
     );
 }
 
-/// The note stands before the prompt, in a request and in the history that a restart folds.
+/// The note stands behind the results or before the prompt, in a request and in the history that a restart folds.
 #[test]
-fn what_happened_is_told_with_the_next_prompt() {
+fn what_happened_is_told_when_the_model_is_asked_next() {
     check(
         r#"
 > prompt "go"
@@ -90,7 +90,7 @@ fn what_happened_is_told_with_the_next_prompt() {
 
             append result 0 ok "text of a" 7 ms
             show call 0 ok "text of a" 7 ms
-            ask-model #1: user "go" | assistant call c0 read_file {"path":"a"} | results c0 "text of a"
+            ask-model #1: user "go" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | user "a was restored"
 
             append ended t0 done
             answer p0 ended EndTurn

@@ -1,0 +1,119 @@
+//! What a project's git repository has committed, read by git itself.
+//!
+//! A repository comes from anywhere, and its configuration can name programs. What is asked here runs none of them:
+//! no hook, no filter, no pager, no transport.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+
+/// How long git may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A work tree and where its repository lies.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Repository {
+    pub root: PathBuf,
+    folder: PathBuf,
+}
+
+/// Another one means that `HEAD` may have moved.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Head {
+    text: Vec<u8>,
+    times: Vec<Option<(i64, i64)>>,
+}
+
+impl Repository {
+    /// The one whose work tree has this file.
+    pub fn of(file: &Path) -> Option<Self> {
+        let root = file
+            .ancestors()
+            .skip(1)
+            .find(|it| it.join(".git").symlink_metadata().is_ok())?;
+        let git = root.join(".git");
+        let folder = match git.is_dir() {
+            true => git,
+            // A linked work tree says where its part of the repository is.
+            false => {
+                let text = small(&git)?;
+                let text = String::from_utf8(text).ok()?;
+                root.join(text.strip_prefix("gitdir:")?.trim())
+            }
+        };
+        let root = root.to_path_buf();
+        Some(Self { root, folder })
+    }
+
+    /// Costs a few looks at files and starts nothing.
+    pub fn head(&self) -> Head {
+        let text = small(&self.folder.join("HEAD")).unwrap_or_default();
+        let common = small(&self.folder.join("commondir"))
+            .and_then(|it| String::from_utf8(it).ok())
+            .map_or_else(|| self.folder.clone(), |it| self.folder.join(it.trim()));
+        let branch = std::str::from_utf8(&text).ok();
+        let branch = branch.and_then(|it| it.strip_prefix("ref:"));
+        let branch = branch.map(|it| common.join(it.trim()));
+        let files = [
+            Some(self.folder.join("index")),
+            branch,
+            Some(common.join("packed-refs")),
+        ];
+        let times = files.into_iter().flatten().map(|it| {
+            let meta = fs::metadata(it).ok()?;
+            Some((meta.mtime(), meta.mtime_nsec()))
+        });
+        let times = times.collect();
+        Head { text, times }
+    }
+}
+
+fn small(path: &Path) -> Option<Vec<u8>> {
+    crate::regular::read_capped(path, 4096).ok().flatten()
+}
+
+/// The text of a file as it was committed last; `None` where there is none, git is missing or it takes too long.
+pub async fn committed(file: &Path, limit: u64) -> Option<Vec<u8>> {
+    let mut object = OsString::from("HEAD:./");
+    object.push(file.file_name()?);
+    let mut git = Command::new("git");
+    let keep = |name: &str| std::env::var_os(name).map(|it| (name.to_owned(), it));
+    git.env_clear()
+        .envs(
+            ["PATH", "HOME", "XDG_CONFIG_HOME"]
+                .into_iter()
+                .filter_map(keep),
+        )
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .args(["--no-pager", "--no-replace-objects"])
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "core.fsmonitor=false"])
+        .args(["-c", "protocol.allow=never"])
+        .arg("-C")
+        .arg(file.parent()?)
+        .args(["cat-file", "blob"])
+        .arg(object)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
+    let work = async move {
+        let mut child = git.spawn().ok()?;
+        let mut bytes = Vec::new();
+        let out = child.stdout.take()?;
+        out.take(limit + 1).read_to_end(&mut bytes).await.ok()?;
+        if bytes.len() as u64 > limit {
+            return None;
+        }
+        let end = child.wait().await.ok()?;
+        end.success().then_some(bytes)
+    };
+    tokio::time::timeout(PATIENCE, work).await.ok().flatten()
+}

@@ -1,0 +1,212 @@
+//! Follows the texts of files, in the editor and on the disk, and says whose each change is.
+//!
+//! An edit of ours comes back as a `didChange`, and some editors say one edit in several. So while one is on its
+//! way, what happens to its document is held back: when the text is the awaited one, all of it is the edit's; when
+//! nobody waits any more, all of it is the person's. That errs on the person's side: what they typed is never
+//! taken for the agent's, at the worst an edit of the agent's counts as theirs.
+
+use super::{Review, Reviews, by};
+use crate::documents::{Changed, Content, Document, Step};
+use crate::event::{Whose, Written};
+use engine::review::{By, FileChange, Ledger};
+use engine::text::{ChangeSet, Edit};
+use ropey::Rope;
+use std::path::Path;
+
+/// What happened to a document while an edit of ours was on its way.
+#[derive(Debug)]
+pub(super) struct Hold {
+    before: Rope,
+    /// `None`: the text was exchanged as a whole.
+    changes: Option<ChangeSet>,
+}
+
+impl Reviews {
+    /// A document has changed. `expected`: an edit of ours is on its way to it.
+    pub fn changed(&mut self, changed: &Changed, now: &Document, expected: bool) {
+        let path = &changed.path;
+        if !changed.stands || !expected && !self.files.contains_key(path) {
+            return;
+        }
+        let (Content::Text(before), Content::Text(after)) = (&changed.before, &now.content) else {
+            return self.document(path, now);
+        };
+        let changes = composed(&changed.steps, before.len_bytes());
+        if expected {
+            let hold = self.holds.entry(path.clone()).or_insert_with(|| Hold {
+                before: before.clone(),
+                changes: Some(ChangeSet::identity(before.len_bytes())),
+            });
+            let both = hold.changes.take().zip(changes);
+            hold.changes = both.and_then(|(first, next)| first.compose(&next).ok());
+            return;
+        }
+        self.release(path);
+        if let Some(review) = self.files.get_mut(path) {
+            review.follow(changes.as_ref(), after, By::Person);
+            review.version = Some(now.version);
+            self.touch(path, false);
+        }
+    }
+
+    /// The text that an edit of ours was to make is there.
+    pub fn reached(&mut self, path: &Path, whose: &Whose, now: &Document) {
+        let Content::Text(after) = &now.content else {
+            return;
+        };
+        let hold = self.holds.remove(path);
+        if !self.files.contains_key(path) {
+            let (Some(hold), Whose::Agent(_)) = (&hold, whose) else {
+                return;
+            };
+            let ledger = Ledger::new(hold.before.clone());
+            self.files.insert(path.to_path_buf(), Review::new(ledger));
+        }
+        let Some(review) = self.files.get_mut(path) else {
+            return;
+        };
+        let changes = hold.and_then(|it| it.changes);
+        review.follow(changes.as_ref(), after, by(whose));
+        review.version = Some(now.version);
+        self.touch(path, true);
+    }
+
+    /// Documents in which something was held back.
+    pub fn held(&self) -> Vec<std::path::PathBuf> {
+        self.holds.keys().cloned().collect()
+    }
+
+    /// No edit of ours is on its way to a document any more: what was held back was the person's.
+    pub fn release(&mut self, path: &Path) {
+        let Some(hold) = self.holds.remove(path) else {
+            return;
+        };
+        let Some(review) = self.files.get_mut(path) else {
+            return;
+        };
+        let after = match &hold.changes {
+            Some(changes) => {
+                let mut after = hold.before.clone();
+                changes.apply_rope(&mut after).ok().map(|()| after)
+            }
+            None => None,
+        };
+        match after {
+            Some(after) => review.follow(hold.changes.as_ref(), &after, By::Person),
+            // The next look at the document's text says what it is.
+            None => review.is_suspended = true,
+        }
+        self.touch(path, false);
+    }
+
+    /// Brings a file's ledger to its document's text, whatever happened to it: it was opened, or its text is
+    /// known again.
+    pub fn document(&mut self, path: &Path, now: &Document) {
+        self.holds.remove(path);
+        let Some(review) = self.files.get_mut(path) else {
+            return;
+        };
+        match &now.content {
+            Content::Text(after) => {
+                review.anchor(after);
+                review.version = Some(now.version);
+            }
+            Content::Tainted(_) | Content::TooLarge => review.is_suspended = true,
+        }
+        self.touch(path, false);
+    }
+
+    /// The last document of a file was closed: the disk's text counts again. `None`: there is no file.
+    pub fn disk(&mut self, path: &Path, text: Option<&str>) {
+        self.holds.remove(path);
+        let Some(review) = self.files.get_mut(path) else {
+            return;
+        };
+        if review.version.take().is_none() && text.is_some_and(|it| *review.ledger.live() == it) {
+            // Nothing has happened.
+            return;
+        }
+        match text {
+            Some(text) => review.anchor(&Rope::from_str(text)),
+            None => match review.ledger.file_change() {
+                Some(FileChange::Deleted(_)) => return,
+                Some(FileChange::Created(_)) | None => review.ledger.deleted(By::Person),
+            },
+        }
+        self.touch(path, false);
+    }
+
+    /// A file was changed on the disk.
+    pub fn written(&mut self, written: &Written) {
+        let Written {
+            path,
+            old,
+            new,
+            by: whose,
+        } = written;
+        if !self.files.contains_key(path) {
+            if !matches!(whose, Whose::Agent(_)) {
+                return;
+            }
+            let ledger = Ledger::new(Rope::from_str(old.as_deref().unwrap_or_default()));
+            self.files.insert(path.clone(), Review::new(ledger));
+        }
+        let Some(review) = self.files.get_mut(path) else {
+            return;
+        };
+        if let Some(old) = old {
+            review.anchor(&Rope::from_str(old));
+        }
+        let was_deleted = matches!(review.ledger.file_change(), Some(FileChange::Deleted(_)));
+        match (old, new, whose) {
+            (_, None, _) => review.ledger.deleted(by(whose)),
+            (_, Some(new), _) if was_deleted => review.ledger.restored(new, by(whose)),
+            (None, Some(new), Whose::Agent(author)) => {
+                review.ledger = Ledger::created(new, author);
+            }
+            (_, Some(new), _) => review.ledger.replaced(new, by(whose)),
+        }
+        self.touch(path, true);
+    }
+}
+
+impl Review {
+    /// Takes a change in. `changes` is missing where the text was exchanged as a whole.
+    fn follow(&mut self, changes: Option<&ChangeSet>, after: &Rope, by: By<'_>) {
+        let is_done = !self.is_suspended
+            && changes.is_some_and(|it| self.ledger.edited(it, by).is_ok())
+            && self.ledger.live().len_bytes() == after.len_bytes();
+        if !is_done {
+            self.is_suspended = false;
+            self.ledger.replaced(&after.to_string(), by);
+        }
+    }
+
+    /// The text is this one now, by whatever way it came to be.
+    fn anchor(&mut self, after: &Rope) {
+        self.is_suspended = false;
+        if matches!(self.ledger.file_change(), Some(FileChange::Deleted(_))) {
+            self.ledger.restored(&after.to_string(), By::Person);
+        } else if self.ledger.live() != after {
+            self.ledger.replaced(&after.to_string(), By::Person);
+        }
+    }
+}
+
+/// The steps as one change of a text of so many bytes.
+fn composed(steps: &[Step], len: usize) -> Option<ChangeSet> {
+    let mut all: Option<ChangeSet> = None;
+    for Step { range, text } in steps {
+        let (len, range) = range.clone()?;
+        let edit = Edit {
+            range,
+            text: text.clone(),
+        };
+        let step = ChangeSet::of_edits(len, &[edit])?;
+        all = Some(match all {
+            Some(before) => before.compose(&step).ok()?,
+            None => step,
+        });
+    }
+    Some(all.unwrap_or_else(|| ChangeSet::identity(len)))
+}

@@ -1,0 +1,206 @@
+//! Reviews on the disk: a folder of the data directory that survives the server.
+//!
+//! Each file under review has a folder of its own, named after the file's path, with the record and the accepted text
+//! beside it under its hash, so that the text is written only when it is another. Files are written beside and
+//! renamed over, for the owner's eyes only. What cannot be read is left where it is and counts as nothing.
+
+use super::News;
+use crate::regular;
+use crate::store::hash;
+use engine::review::{Damaged, Ledger};
+use protocol::review::LedgerRecord;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The most bytes of one file here.
+const MAX_BYTES: u64 = 256 << 20;
+const RECORD: &str = "record.json";
+
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    folder: PathBuf,
+}
+
+/// A record as it lies on the disk: the accepted text is kept apart.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    path: PathBuf,
+    record: LedgerRecord,
+}
+
+impl Shelf {
+    /// In this folder, which need not exist yet.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    fn of_file(&self, path: &Path) -> PathBuf {
+        self.folder.join("files").join(hash(path))
+    }
+
+    fn of_session(&self, session: &str) -> PathBuf {
+        let name = format!("{}.json", hash(Path::new(session)));
+        self.folder.join("untold").join(name)
+    }
+
+    pub fn write(&self, path: &Path, ledger: &Ledger) -> io::Result<()> {
+        let folder = self.of_file(path);
+        let mut record = ledger.to_record();
+        let base = std::mem::take(&mut record.base);
+        let text = record.base_hash.clone();
+        if !folder.join(&text).exists() {
+            write(&folder.join(&text), base.as_bytes())?;
+        }
+        let path = path.to_path_buf();
+        let kept = serde_json::to_vec(&Kept { path, record })?;
+        write(&folder.join(RECORD), &kept)?;
+        // Only now are the texts before it of no use.
+        for entry in fs::read_dir(&folder)?.flatten() {
+            let name = entry.file_name();
+            if name != RECORD && name != text.as_str() {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn remove(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_dir_all(self.of_file(path)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// A file's record, whole. The error is a sentence for the person.
+    pub fn read(&self, path: &Path) -> Result<Option<LedgerRecord>, String> {
+        let folder = self.of_file(path);
+        let fail = |why: String| {
+            format!(
+                "The review of {} cannot be read ({why}), so the agent's earlier changes to it stand as accepted. Remove {} to hear no more of it.",
+                path.display(),
+                folder.display()
+            )
+        };
+        let Some(bytes) = read(&folder.join(RECORD)).map_err(|it| fail(it.to_string()))? else {
+            return Ok(None);
+        };
+        let damaged = || fail(Damaged::Content.to_string());
+        let mut kept: Kept = serde_json::from_slice(&bytes).map_err(|_| {
+            let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            match value["record"]["v"].as_u64().map(u32::try_from) {
+                Some(Ok(v)) if v > protocol::review::VERSION => {
+                    fail(Damaged::Version(v).to_string())
+                }
+                Some(_) | None => damaged(),
+            }
+        })?;
+        if kept.path != path {
+            return Ok(None);
+        }
+        // The name of a file is never taken from what is in one.
+        if !kept
+            .record
+            .base_hash
+            .bytes()
+            .all(|it| it.is_ascii_hexdigit())
+        {
+            return Err(damaged());
+        }
+        let base = read(&folder.join(&kept.record.base_hash)).ok().flatten();
+        let base = base.and_then(|it| String::from_utf8(it).ok());
+        kept.record.base = base.ok_or_else(damaged)?;
+        Ok(Some(kept.record))
+    }
+
+    /// The files that have a record.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        /// All that is asked of a record here.
+        #[derive(Deserialize)]
+        struct Named {
+            path: PathBuf,
+        }
+        let entries = fs::read_dir(self.folder.join("files")).into_iter();
+        let folders = entries.flatten().flatten().map(|it| it.path());
+        let named = folders.filter_map(|it| {
+            let bytes = read(&it.join(RECORD)).ok().flatten()?;
+            Some(serde_json::from_slice::<Named>(&bytes).ok()?.path)
+        });
+        named.collect()
+    }
+
+    pub fn write_news(&self, session: &str, news: &[News]) -> io::Result<()> {
+        let file = self.of_session(session);
+        if !news.is_empty() {
+            return write(&file, &serde_json::to_vec(news)?);
+        }
+        match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// What cannot be read is not told.
+    pub fn read_news(&self, session: &str) -> Vec<News> {
+        let bytes = read(&self.of_session(session)).ok().flatten();
+        let news = bytes.and_then(|it| serde_json::from_slice(&it).ok());
+        news.unwrap_or_default()
+    }
+
+    /// Removes the records that were written longest ago until all are within so many bytes. Answers whose they were.
+    pub fn sweep(&self, limit: u64) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.join("files")).into_iter();
+        let folders = entries.flatten().flatten().map(|it| it.path());
+        let mut kept: Vec<(SystemTime, u64, PathBuf)> = folders.filter_map(measured).collect();
+        let mut total: u64 = kept.iter().map(|it| it.1).sum();
+        kept.sort();
+        let mut dropped = Vec::new();
+        for (_, n_bytes, folder) in kept {
+            if total <= limit {
+                break;
+            }
+            let record = read(&folder.join(RECORD)).ok().flatten();
+            let kept = record.and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
+            if fs::remove_dir_all(&folder).is_ok() {
+                total -= n_bytes;
+                dropped.extend(kept.map(|it| it.path));
+            }
+        }
+        dropped
+    }
+}
+
+/// When a record was written, and how many bytes its folder has.
+fn measured(folder: PathBuf) -> Option<(SystemTime, u64, PathBuf)> {
+    let written = fs::metadata(folder.join(RECORD)).ok()?.modified().ok()?;
+    let files = fs::read_dir(&folder).ok()?.flatten();
+    let n_bytes = files.filter_map(|it| Some(it.metadata().ok()?.len())).sum();
+    Some((written, n_bytes, folder))
+}
+
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match regular::read_capped(path, MAX_BYTES) {
+        Ok(Some(bytes)) => Ok(Some(bytes)),
+        Ok(None) => Err(io::Error::other("it is too large")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|it| it.error)?;
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! The agent's unreviewed work: whose each change is, and what keeping and reverting do.
+
+mod resolving;
+
+use crate::support::editor::{Editor, RpcError, Setup};
+use crate::support::stage::Stage;
+use crate::support::workspace::uri;
+use protocol::hunks::{
+    ListReviewParams, ResolveReviewParams, ResolveReviewResult, ReviewAction, ReviewBaseParams,
+    ReviewFile, ReviewList, ReviewState,
+};
+use protocol::methods::{ListReview, ResolveReview, ReviewBase};
+use serde_json::{Value, json};
+
+/// Project edits without a question.
+pub const AUTO: &str = "[safety]\nmode = \"auto\"\n";
+pub const FILES: &str = "//- /a.txt\none\ntwo\nthree\nfour\nfive\n";
+
+pub fn edit(path: &str, old: &str, new: &str) -> Value {
+    json!({"path": path, "target_content": old, "replacement_content": new})
+}
+
+/// A stage in mode `auto` where `a.txt` is open.
+pub fn opened() -> Stage {
+    let stage = Stage::with(Setup::agent(), FILES, AUTO);
+    stage.editor.open("a.txt");
+    stage
+}
+
+/// Lets the model edit `a.txt` in a turn of its own.
+#[track_caller]
+pub fn agent_edits(stage: &Stage, old: &str, new: &str) {
+    let (_, prompt) = stage.call("edit_file", edit("a.txt", old, new));
+    let result = stage.result(&prompt);
+    assert!(result.starts_with("Changed"), "{result}");
+}
+
+#[track_caller]
+pub fn list(editor: &Editor) -> Vec<ReviewFile> {
+    editor
+        .ask::<ListReview>(ListReviewParams::default())
+        .unwrap()
+        .files
+}
+
+/// The hunks of the only file in short: lines, what was there, state.
+#[track_caller]
+pub fn hunks(editor: &Editor) -> Vec<String> {
+    let files = list(editor);
+    assert!(files.len() <= 1, "{files:#?}");
+    files.iter().flat_map(in_short).collect()
+}
+
+pub fn in_short(file: &ReviewFile) -> Vec<String> {
+    let hunks = file.hunks.iter();
+    hunks
+        .map(|it| {
+            let mixed = match it.state {
+                ReviewState::Pending => "",
+                ReviewState::Mixed => " mixed",
+            };
+            let (start, end) = (it.range.start, it.range.end);
+            assert_eq!((start.character, end.character), (0, 0), "whole lines");
+            format!("{}..{} was {:?}{mixed}", start.line, end.line, it.base_text)
+        })
+        .collect()
+}
+
+/// The ids of all hunks.
+#[track_caller]
+pub fn ids(editor: &Editor) -> Vec<String> {
+    let files = list(editor);
+    let hunks = files.into_iter().flat_map(|it| it.hunks);
+    hunks.map(|it| it.id).collect()
+}
+
+pub const fn all(action: ReviewAction) -> ResolveReviewParams {
+    ResolveReviewParams {
+        action,
+        hunk_ids: None,
+        uri: None,
+        turn: None,
+        session_id: None,
+    }
+}
+
+pub fn these(action: ReviewAction, ids: &[String]) -> ResolveReviewParams {
+    ResolveReviewParams {
+        hunk_ids: Some(ids.to_vec()),
+        ..all(action)
+    }
+}
+
+#[track_caller]
+pub fn resolve(
+    editor: &Editor,
+    params: ResolveReviewParams,
+) -> Result<ResolveReviewResult, RpcError> {
+    editor.ask::<ResolveReview>(params)
+}
+
+#[track_caller]
+pub fn base(stage: &Stage, path: &str) -> Result<String, RpcError> {
+    let uri = uri(&stage.workspace.path(path)).into();
+    let result = stage.editor.ask::<ReviewBase>(ReviewBaseParams { uri });
+    result.map(|it| it.text)
+}
+
+/// The next report of what has moved.
+#[track_caller]
+pub fn changed(editor: &Editor) -> ReviewList {
+    let mut message = editor.expect_raw("undine/review/changed");
+    serde_json::from_value(message["params"].take()).unwrap()
+}
+
+#[test]
+fn an_edit_of_the_agents_is_listed_with_its_lines_and_its_author() {
+    let stage = opened();
+    let (session, prompt) = stage.call("edit_file", edit("a.txt", "two\n", "2\n2b\n"));
+    stage.result(&prompt);
+    let files = list(&stage.editor);
+    let [file] = &files[..] else {
+        panic!("{files:#?}")
+    };
+    let uri = uri(&stage.workspace.path("a.txt"));
+    assert_eq!((file.uri.as_ref(), file.version), (uri.as_str(), Some(2)));
+    assert_eq!(in_short(file), [r#"1..3 was "two\n""#]);
+    let hunk = &file.hunks[0];
+    assert_eq!((&*hunk.session_id, hunk.turn), (&*session.0, 0));
+    assert_eq!(hunk.tool_call_id, "call-0");
+    assert_eq!(
+        base(&stage, "a.txt").unwrap(),
+        "one\ntwo\nthree\nfour\nfive\n"
+    );
+    assert_eq!(changed(&stage.editor).files, files);
+}
+
+#[test]
+fn a_persons_edit_beside_the_agents_is_never_shown_as_the_agents() {
+    let stage = opened();
+    agent_edits(&stage, "two\n", "2\n");
+    stage.editor.type_over("a.txt", "five", "FIVE");
+    stage.editor.type_over("a.txt", "one\n", "zero\none\n");
+    assert_eq!(hunks(&stage.editor), [r#"2..3 was "two\n""#]);
+    let expected = "zero\none\ntwo\nthree\nfour\nFIVE\n";
+    assert_eq!(base(&stage, "a.txt").unwrap(), expected);
+}
+
+#[test]
+fn a_persons_edit_in_the_agents_lines_makes_the_hunk_mixed() {
+    let stage = opened();
+    agent_edits(&stage, "two\n", "2\n");
+    stage.editor.type_over("a.txt", "2\n", "2!\n");
+    assert_eq!(hunks(&stage.editor), [r#"1..2 was "two\n" mixed"#]);
+    let params = all(ReviewAction::Revert);
+    let result = resolve(&stage.editor, params).unwrap();
+    assert_eq!((result.settled.len(), result.remaining.len()), (0, 1));
+    assert_eq!(
+        stage.editor.buffer("a.txt").text,
+        "one\n2!\nthree\nfour\nfive\n"
+    );
+    // Only a wish for this very hunk takes the person's work with it.
+    let own = ids(&stage.editor);
+    let result = resolve(&stage.editor, these(ReviewAction::Revert, &own)).unwrap();
+    assert_eq!((result.settled, result.remaining), (own, Vec::new()));
+    assert_eq!(
+        stage.editor.buffer("a.txt").text,
+        "one\ntwo\nthree\nfour\nfive\n"
+    );
+}
+
+#[test]
+fn typing_above_a_hunk_moves_it_and_its_id_stays() {
+    let stage = opened();
+    agent_edits(&stage, "two\n", "2\n");
+    let first = changed(&stage.editor);
+    stage.editor.type_over("a.txt", "one\n", "zero\none\n");
+    let second = changed(&stage.editor);
+    let (first, second) = (&first.files[0].hunks[0], &second.files[0].hunks[0]);
+    assert_eq!(first.id, second.id);
+    assert_eq!((first.range.start.line, second.range.start.line), (1, 2));
+}
+
+#[test]
+fn typing_that_moves_no_hunk_is_not_reported() {
+    let stage = opened();
+    agent_edits(&stage, "two\n", "2\n");
+    changed(&stage.editor);
+    stage.editor.type_over("a.txt", "five", "FIVE");
+    // What comes next is about the next thing.
+    let kept = resolve(&stage.editor, all(ReviewAction::Keep)).unwrap();
+    assert_eq!(kept.settled.len(), 1);
+    let next = changed(&stage.editor);
+    assert_eq!(next.files[0].hunks, []);
+    stage.editor.assert_none("undine/review/changed");
+}
+
+#[test]
+fn an_editor_that_does_not_list_the_notification_is_not_sent_it() {
+    let setup = Setup {
+        without: vec!["undine/review/changed"],
+        ..Setup::agent()
+    };
+    let mut stage = Stage::with(setup, FILES, AUTO);
+    stage.editor.keep("undine/review/changed");
+    stage.editor.open("a.txt");
+    agent_edits(&stage, "two\n", "2\n");
+    assert_eq!(hunks(&stage.editor), [r#"1..2 was "two\n""#]);
+}
