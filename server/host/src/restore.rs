@@ -67,7 +67,7 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
         // Made here and not by `apply`, since its id is told.
         let undo = make(world, cause, before).await?;
         let changes = Changes {
-            label: format!("Undine: restore {title}"),
+            label: format!("Restore {title}"),
             files: changes,
             by: Whose::Person,
         };
