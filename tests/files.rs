@@ -1,5 +1,7 @@
 //! Reading, deleting and making files and folders.
 
+#[cfg(target_os = "linux")]
+mod pdf;
 mod reading;
 
 use crate::support::editor::Setup;

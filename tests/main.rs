@@ -4,6 +4,7 @@ mod support;
 
 mod approvals;
 mod cancel;
+mod change_sets;
 mod checkpoints;
 mod commands;
 mod config;
@@ -16,8 +17,10 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod patch_tool;
 mod patches;
 mod paths;
+mod pictures;
 #[cfg(target_os = "linux")]
 mod process;
 mod prompts;

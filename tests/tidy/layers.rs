@@ -35,6 +35,7 @@ const HOST: Layers = &[
         "event",
         "files",
         "plan",
+        "pdf",
         "apply",
         "restore",
         "model",

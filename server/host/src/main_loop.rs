@@ -144,8 +144,23 @@ impl Host {
         }
     }
 
-    /// Lets a session take something in, and does what it asks for.
+    /// Lets a session take something in, and does what it asks for. What may have the model asked waits for
+    /// reverts that are on their way; a cancel waits for nothing.
     pub(crate) fn step(&mut self, session: &SessionKey, input: Input) {
+        if matches!(input, Input::Cancel | Input::CancelPrompt(_)) {
+            for kept in self.take_kept(session) {
+                self.step_now(session, kept);
+            }
+        } else if asks_model(&input) {
+            let Some(input) = self.after_reverts(session, input) else {
+                return;
+            };
+            return self.step_now(session, input);
+        }
+        self.step_now(session, input);
+    }
+
+    fn step_now(&mut self, session: &SessionKey, input: Input) {
         if !self.sessions.contains_key(session) {
             return;
         }
@@ -168,10 +183,11 @@ impl Host {
         self.perform(session, effects);
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
-            && !open.plans.is_empty()
+            && !(open.plans.is_empty() && open.accepted.is_empty())
         {
             let open_calls: HashSet<CallId> = open.session.open_calls().collect();
             open.plans.retain(|call, _| open_calls.contains(call));
+            open.accepted.retain(|call, _| open_calls.contains(call));
         }
     }
 

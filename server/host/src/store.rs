@@ -4,9 +4,11 @@ pub mod checkpoints;
 pub mod journal;
 mod list;
 mod log;
+mod pictures;
 
 pub use list::{Listed, list, new_id, path, title_of};
 pub use log::{Log, LogError, read};
+pub use pictures::Pictures;
 
 use std::fs;
 use std::io;

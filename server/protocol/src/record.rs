@@ -5,7 +5,7 @@
 
 use crate::approval::{OptionId, Rule};
 use crate::session::{CallId, Mode, TurnId};
-use crate::tool::Outcome;
+use crate::tool::{Outcome, Picture};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -95,6 +95,9 @@ pub enum Record {
         /// Only for commands that ran.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
+        /// What the model was shown beside the text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pictures: Vec<Picture>,
         /// A change was made at a place that is not written quite as the model wrote it (spec 1.3).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         fuzzy: bool,

@@ -2,8 +2,9 @@
 
 use super::Session;
 use super::effect::{CallChange, CallContent, CallStatus, Decision, Effect, Update};
+use crate::context::{Held, MAX_PICTURES, Sight};
 use crate::policy::{self, Verdict};
-use crate::provider::ToolCall;
+use crate::provider::{Image, ToolCall};
 use protocol::acp::ToolKind;
 use protocol::approval::{ApprovalOption, OptionId, Rule};
 use protocol::record::Record;
@@ -69,6 +70,8 @@ pub enum Finished {
         shown: Option<String>,
         duration_ms: u64,
         exit_code: Option<i32>,
+        /// For the model and the person.
+        images: Vec<Image>,
         /// A change was made at a place that is not written quite as the model wrote it (spec 1.3).
         fuzzy: bool,
     },
@@ -371,17 +374,24 @@ impl Session {
                 shown,
                 duration_ms,
                 exit_code,
+                images,
                 fuzzy,
             } => {
+                let shown = shown.unwrap_or_else(|| text.clone());
+                // The person is shown no more of them than the model is.
+                let seen = &images[images.len().saturating_sub(MAX_PICTURES)..];
+                let mut content = vec![CallContent::Text(shown)];
+                content.extend(seen.iter().cloned().map(CallContent::Image));
                 let change = CallChange {
                     status: Some(CallStatus::Done(outcome)),
-                    content: vec![CallContent::Text(shown.unwrap_or_else(|| text.clone()))],
+                    content,
                     duration_ms: Some(duration_ms),
                     exit_code,
+                    images: images.len(),
                     fuzzy,
                     ..CallChange::default()
                 };
-                self.close(id, outcome, text, change, out);
+                self.close(id, outcome, text, images, change, out);
                 self.advance(out);
             }
             Finished::Moved if call.rounds < rounds => {
@@ -414,7 +424,7 @@ impl Session {
             content: vec![CallContent::Text(text.to_owned())],
             ..CallChange::default()
         };
-        self.close(id, Outcome::Error, text.to_owned(), change, out);
+        self.close(id, Outcome::Error, text.to_owned(), Vec::new(), change, out);
     }
 
     /// Closes all open calls as cancelled, and stops what they were doing.
@@ -446,7 +456,14 @@ impl Session {
                 content,
                 ..CallChange::default()
             };
-            self.close(id, Outcome::Cancelled, text.to_owned(), change, out);
+            self.close(
+                id,
+                Outcome::Cancelled,
+                text.to_owned(),
+                Vec::new(),
+                change,
+                out,
+            );
         }
     }
 
@@ -455,6 +472,7 @@ impl Session {
         id: CallId,
         outcome: Outcome,
         text: String,
+        images: Vec<Image>,
         change: CallChange,
         out: &mut Vec<Effect>,
     ) {
@@ -462,7 +480,7 @@ impl Session {
             return;
         };
         let shown = match change.content.as_slice() {
-            [CallContent::Text(shown)] if *shown != text => Some(shown.clone()),
+            [CallContent::Text(shown), ..] if *shown != text => Some(shown.clone()),
             _ => None,
         };
         out.push(Effect::Append(Record::Result {
@@ -473,10 +491,15 @@ impl Session {
             title: call.title,
             duration_ms: change.duration_ms,
             exit_code: change.exit_code,
+            pictures: images.iter().map(|it| it.picture.clone()).collect(),
             fuzzy: change.fuzzy,
         }));
         out.push(Effect::Show(Update::CallChanged(id, change)));
-        self.remember_result(id, text, outcome);
+        let held = images.into_iter().map(|it| Held {
+            picture: it.picture,
+            sight: Sight::Seen(it.data),
+        });
+        self.remember_result(id, text, held.collect(), outcome);
     }
 }
 

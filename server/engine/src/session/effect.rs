@@ -1,7 +1,7 @@
 //! What can happen to a session, and what it may ask of the world.
 
 use super::call::{Finished, Planned, Preview, Question};
-use crate::provider::{ModelError, ModelEvent, ModelRequest, StopReason, Usage};
+use crate::provider::{Image, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
 use protocol::record::Record;
@@ -121,6 +121,8 @@ pub struct CallChange {
     /// Only for calls that ran (spec 0.1).
     pub duration_ms: Option<u64>,
     pub exit_code: Option<i32>,
+    /// How many pictures the result has. Not all of them need be in `content`.
+    pub images: usize,
     /// A change was made at a place that is not written quite as the model wrote it.
     pub fuzzy: bool,
 }
@@ -129,6 +131,7 @@ pub struct CallChange {
 pub enum CallContent {
     Preview(Preview),
     Text(String),
+    Image(Image),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

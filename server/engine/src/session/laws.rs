@@ -348,6 +348,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                     shown: None,
                     duration_ms: 1,
                     exit_code: None,
+                    images: Vec::new(),
                     fuzzy: false,
                 },
             ),

@@ -123,8 +123,14 @@ impl Checked {
                     // Which form it has does not depend on who reads it.
                     FileText::decode(it.clone()).form
                 });
-                let clean = bytes.is_some_and(|it| editor::is_clean(it, &text));
-                self.keep(&change.file, Some(form.encode(&text)));
+                let clean = bytes
+                    .as_ref()
+                    .is_some_and(|it| editor::is_clean(it.clone(), &text));
+                // An editor may show a clean file in another encoding than its own.
+                let kept = bytes
+                    .filter(|_| clean)
+                    .unwrap_or_else(|| form.encode(&text));
+                self.keep(&change.file, Some(kept));
                 self.editor.push(editor::planned(
                     world, index, change, uri, version, form, clean,
                 )?);

@@ -9,7 +9,7 @@ use crate::model;
 use crate::perform::invalid;
 use crate::session_host::OpenSession;
 use crate::show;
-use crate::store::{self, Log};
+use crate::store::{self, Log, Pictures};
 use crate::tools;
 use crate::workspace::Workspace;
 use engine::config::Resolved;
@@ -116,7 +116,9 @@ impl Host {
                 false => records.into_iter().map(Record::without_answers).collect(),
             };
             let settings = settings(&resolved.config, &workspace);
-            let (session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
+            let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
+            let pictures = Pictures::beside(log.path());
+            session.load_pictures(|it| pictures.load(it));
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved);

@@ -94,13 +94,22 @@ fn append(record: &Record) -> String {
             title: _,
             duration_ms,
             exit_code: _,
+            pictures,
             fuzzy,
         } => {
             let took = duration_ms
                 .map(|it| format!(" {it} ms"))
                 .unwrap_or_default();
+            let pictures: String = pictures
+                .iter()
+                .map(|it| format!(" {} {it}", it.name))
+                .collect();
             let fuzzy = if *fuzzy { " fuzzy" } else { "" };
-            format!("result {} {} {text:?}{took}{fuzzy}", call.0, word(*outcome))
+            format!(
+                "result {} {} {text:?}{pictures}{took}{fuzzy}",
+                call.0,
+                word(*outcome)
+            )
         }
         Record::Edit {
             call,
@@ -160,6 +169,9 @@ fn changed(change: &CallChange) -> String {
     for content in &change.content {
         match content {
             CallContent::Preview(it) => line += &format!(" {}", preview(it)),
+            CallContent::Image(it) => {
+                line += &format!(" picture {} {}", it.picture.name, it.picture);
+            }
             CallContent::Text(text) => line += &format!(" {text:?}"),
         }
     }
@@ -225,10 +237,20 @@ fn message(message: &Message) -> String {
         Message::Results(results) => {
             let results: Vec<String> = results
                 .iter()
-                .map(|ToolResult { id, text, is_error }| {
-                    let error = if *is_error { " error" } else { "" };
-                    format!("{id}{error} {text:?}")
-                })
+                .map(
+                    |ToolResult {
+                         id,
+                         text,
+                         is_error,
+                         images,
+                     }| {
+                        let error = if *is_error { " error" } else { "" };
+                        let images = images
+                            .iter()
+                            .map(|it| format!(" {} {}", it.picture.name, it.picture));
+                        format!("{id}{error} {text:?}{}", images.collect::<String>())
+                    },
+                )
                 .collect();
             format!("results {}", results.join(", "))
         }

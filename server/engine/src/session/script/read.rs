@@ -217,6 +217,7 @@ impl<'a> Words<'a> {
             shown: None,
             duration_ms: 7,
             exit_code: None,
+            images: Vec::new(),
             fuzzy: false,
         }
     }
