@@ -67,6 +67,8 @@ fn called(tool: &str, change: &CallChange) -> Option<String> {
                 part.push_str("\n\n");
                 part.push_str(&fenced(it));
             }
+            // The line of text that comes with it says what it is.
+            CallContent::Image(_) => {}
             CallContent::Text(_) | CallContent::Preview(_) => {}
         }
     }
