@@ -2,6 +2,7 @@
 
 use crate::plan::FileOperations;
 use engine::text::Encoding;
+use protocol::config::Limits;
 use protocol::lsp;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -40,6 +41,10 @@ pub struct Client {
     /// `workspace/textDocumentContent`, which has its refresh.
     pub virtual_documents: bool,
     pub show_document: bool,
+    /// The least version of a document that the editor compares with its own before it makes an edit.
+    least_checked_version: i32,
+    /// It may tell of an edit that it has made long after it has said so.
+    tells_late: bool,
 }
 
 impl Default for Client {
@@ -67,6 +72,8 @@ impl Default for Client {
             inlay_hint_refresh: false,
             virtual_documents: false,
             show_document: false,
+            least_checked_version: i32::MIN,
+            tells_late: false,
         }
     }
 }
@@ -113,7 +120,48 @@ impl Client {
             inlay_hint_refresh: is("/workspace/inlayHint/refreshSupport"),
             virtual_documents: has("/workspace/textDocumentContent"),
             show_document: is("/window/showDocument/support"),
+            least_checked_version: Self::default().least_checked_version,
+            tells_late: false,
         }
+    }
+
+    /// Takes into account what is known of an editor by its name.
+    ///
+    /// Neovim (tried with 0.11.4) makes edits with versions though it does not declare them, and only those with
+    /// a version are safe from landing in other lines when they cross the person's typing. But it opens documents
+    /// with version 0 and makes edits for that version unseen. Its next version is larger than 1: an edit
+    /// for 1 is made as long as nothing was typed, and dropped afterwards.
+    ///
+    /// Emacs (tried with 30.1, Eglot 1.17.30) tells of changes when it is idle. Where the question before an edit
+    /// was answered in the minibuffer, it counts as idle only after the next key. Until then the document has its old
+    /// version for Emacs too: the same edit sent once more would be made twice.
+    pub fn named(self, info: Option<&lsp::ClientInfo>) -> Self {
+        match info {
+            Some(info) if info.name == "Neovim" => Self {
+                document_changes: true,
+                least_checked_version: 1,
+                ..self
+            },
+            Some(info) if info.name == "Eglot" => Self {
+                tells_late: true,
+                ..self
+            },
+            Some(_) | None => self,
+        }
+    }
+
+    /// The limits that hold with this editor.
+    pub fn limits(&self, limits: &Limits) -> Limits {
+        let mut limits = limits.clone();
+        if self.tells_late {
+            limits.edit_settle_ms = limits.edit_settle_ms.max(LATE_MS);
+        }
+        limits
+    }
+
+    /// The version to say in an edit that was made for this version of a document.
+    pub fn edit_version(&self, version: i32) -> i32 {
+        version.max(self.least_checked_version)
     }
 
     /// Whether an agent method may be sent to this editor.
@@ -121,6 +169,9 @@ impl Client {
         self.methods.contains(method)
     }
 }
+
+/// Until a person who has answered a question has pressed another key, for certain.
+const LATE_MS: u64 = 600_000;
 
 /// UTF-8 when offered, since that is how text lies in memory; UTF-16 is what every editor speaks.
 fn encoding(offered: &HashSet<String>) -> Encoding {
@@ -159,6 +210,27 @@ mod tests {
         assert_eq!(with(json!(["utf-32", "utf-16"])), Encoding::Utf16);
         assert_eq!(with(json!(["utf-32"])), Encoding::Utf32);
         assert_eq!(client(json!({})).encoding, Encoding::Utf16);
+    }
+
+    #[test]
+    fn neovim_is_never_told_the_version_that_it_does_not_check() {
+        let info = |name: &str| serde_json::from_value(json!({"name": name})).unwrap();
+        let version = |name: &str, version| {
+            let client = client(json!({})).named(Some(&info(name)));
+            client.edit_version(version)
+        };
+        assert_eq!((version("Neovim", 0), version("Neovim", 4)), (1, 4));
+        assert_eq!((version("helix", 0), version("helix", 4)), (0, 4));
+    }
+
+    #[test]
+    fn an_edit_is_not_given_up_soon_where_it_is_told_late() {
+        let settle = |name: &str| {
+            let info = serde_json::from_value(json!({"name": name})).unwrap();
+            let client = client(json!({})).named(Some(&info));
+            client.limits(&Limits::default()).edit_settle_ms
+        };
+        assert_eq!((settle("Eglot"), settle("helix")), (600_000, 5_000));
     }
 
     #[test]

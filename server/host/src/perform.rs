@@ -242,7 +242,7 @@ impl Host {
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
             file_operations: self.client.file_operations,
-            limits: Arc::new(config.limits.clone()),
+            limits: Arc::new(self.client.limits(&config.limits)),
             edits: config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),

@@ -134,7 +134,7 @@ impl Host {
 
     pub(crate) fn ask_apply_edit(
         &mut self,
-        edit: lsp::WorkspaceEdit,
+        mut edit: lsp::WorkspaceEdit,
         label: String,
         reply: oneshot::Sender<Result<lsp::ApplyWorkspaceEditResult, String>>,
     ) {
@@ -142,6 +142,12 @@ impl Host {
             // Its task may have given up this moment.
             let _ = reply.send(Err("it does not take edits".to_owned()));
             return;
+        }
+        for change in edit.document_changes.iter_mut().flatten() {
+            if let lsp::DocumentChange::TextDocumentEdit(it) = change {
+                let version = &mut it.text_document.version;
+                *version = version.map(|it| self.client.edit_version(it));
+            }
         }
         let by = self.text_waiters.iter().rev().find(|waiter| {
             let uri = self.documents.get(&waiter.path).map(|it| &it.uri);

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 impl Host {
     pub(crate) fn initialize(&mut self, params: lsp::InitializeParams, reply: Reply) {
-        self.client = Client::new(&params.capabilities);
+        self.client = Client::new(&params.capabilities).named(params.client_info.as_ref());
         self.roots = roots(&params);
         if let Some(pid) = params.process_id.and_then(|it| u32::try_from(it).ok()) {
             let inbox = self.inbox.clone();

@@ -162,7 +162,7 @@ impl Host {
                 text_document_identifier: lsp::TextDocumentIdentifier {
                     uri: wanted.uri.clone(),
                 },
-                version: Some(wanted.version),
+                version: Some(self.client.edit_version(wanted.version)),
             },
             edits: edits.into_iter().map(lsp::Edit::TextEdit).collect(),
         };

@@ -349,7 +349,7 @@ fn what_moves_no_hunk_is_no_news() {
     desk.reached(&Whose::Agent(desk.author()));
     let path = desk.path.clone();
     assert_eq!(desk.reviews.news(), Some(true));
-    assert_eq!(desk.reviews.take_moved(), [path.clone()]);
+    assert_eq!(desk.reviews.take_moved(), std::slice::from_ref(&path));
     desk.change(&[(5..5, "d".into())], false);
     assert_eq!(desk.reviews.news(), Some(false));
     assert_eq!(desk.reviews.take_moved(), Vec::<PathBuf>::new());
