@@ -35,7 +35,9 @@ const HOST: Layers = &[
         "event",
         "files",
         "plan",
+        "pdf",
         "apply",
+        "restore",
         "model",
         "endpoint",
         "reviews",
@@ -46,16 +48,18 @@ const HOST: Layers = &[
     &[
         "lsp",
         "client",
+        "surfaces",
         "show",
         "session_host",
         "asking",
+        "errand",
         "handlers",
         "perform",
         "main_loop",
         "door",
     ],
     // What a person starts.
-    &["demo", "cli"],
+    &["demo", "run", "approvals", "cli"],
 ];
 
 #[test]

@@ -20,6 +20,8 @@ pub enum Pending {
     ApplyEdit(oneshot::Sender<Result<lsp::ApplyWorkspaceEditResult, String>>),
     Save(oneshot::Sender<bool>),
     Elicit(oneshot::Sender<Option<acp::ElicitationAction>>),
+    /// Whether an errand shall be done, by its number.
+    Errand(u64),
     /// Nothing hangs on it.
     Ignored,
 }
@@ -63,6 +65,7 @@ impl Asking {
                 | Pending::ApplyEdit(_)
                 | Pending::Save(_)
                 | Pending::Elicit(_)
+                | Pending::Errand(_)
                 | Pending::Ignored => None,
             })?;
         self.answered(id);

@@ -24,6 +24,22 @@ pub struct Client {
     pub action_literals: bool,
     /// Code actions may say that a language model made them.
     pub action_tags: bool,
+    /// The edit of a code action may be asked for when the person has chosen it.
+    pub action_resolve: bool,
+    /// Edits of code actions may say what they are about.
+    pub action_annotations: bool,
+    /// Edits of ours may.
+    pub annotations: bool,
+    pub publish_diagnostics: bool,
+    pub pull_diagnostics: bool,
+    pub diagnostics_refresh: bool,
+    pub code_lens: bool,
+    pub code_lens_refresh: bool,
+    pub inlay_hint: bool,
+    pub inlay_hint_refresh: bool,
+    /// `workspace/textDocumentContent`, which has its refresh.
+    pub virtual_documents: bool,
+    pub show_document: bool,
 }
 
 impl Default for Client {
@@ -39,6 +55,18 @@ impl Default for Client {
             progress: false,
             action_literals: false,
             action_tags: false,
+            action_resolve: false,
+            action_annotations: false,
+            annotations: false,
+            publish_diagnostics: false,
+            pull_diagnostics: false,
+            diagnostics_refresh: false,
+            code_lens: false,
+            code_lens_refresh: false,
+            inlay_hint: false,
+            inlay_hint_refresh: false,
+            virtual_documents: false,
+            show_document: false,
         }
     }
 }
@@ -72,6 +100,19 @@ impl Client {
             progress: is("/window/workDoneProgress"),
             action_literals: has("/textDocument/codeAction/codeActionLiteralSupport"),
             action_tags: has("/textDocument/codeAction/tagSupport"),
+            action_resolve: is("/textDocument/codeAction/dataSupport")
+                && texts("/textDocument/codeAction/resolveSupport/properties").contains("edit"),
+            action_annotations: is("/textDocument/codeAction/honorsChangeAnnotations"),
+            annotations: has("/workspace/workspaceEdit/changeAnnotationSupport"),
+            publish_diagnostics: has("/textDocument/publishDiagnostics"),
+            pull_diagnostics: has("/textDocument/diagnostic"),
+            diagnostics_refresh: is("/workspace/diagnostics/refreshSupport"),
+            code_lens: has("/textDocument/codeLens"),
+            code_lens_refresh: is("/workspace/codeLens/refreshSupport"),
+            inlay_hint: has("/textDocument/inlayHint"),
+            inlay_hint_refresh: is("/workspace/inlayHint/refreshSupport"),
+            virtual_documents: has("/workspace/textDocumentContent"),
+            show_document: is("/window/showDocument/support"),
         }
     }
 

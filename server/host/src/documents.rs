@@ -80,6 +80,11 @@ impl Documents {
         self.all.get(uri).map(|(path, _)| path.as_path())
     }
 
+    /// This very document, whatever else shows its file.
+    pub fn document(&self, uri: &lsp::Uri) -> Option<&Document> {
+        self.all.get(uri).map(|(_, it)| it)
+    }
+
     /// What this very document holds, whatever else shows its file.
     pub fn content(&self, uri: &lsp::Uri) -> Option<&Content> {
         self.all.get(uri).map(|(_, it)| &it.content)

@@ -3,12 +3,16 @@
 use crate::apply::Applied;
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
+use crate::restore::{Planned, Restored};
+use crate::store::approvals::Claim;
+use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
 use protocol::acp;
 use protocol::lsp;
 use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
+use protocol::tool::Outcome;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -26,6 +30,12 @@ pub enum Event {
     Editor(Ask),
     /// Files were changed on the disk, not through the editor.
     Written(Vec<Written>),
+    /// An errand's task has answered, by the errand's number.
+    Errand(u64, Found),
+    /// The person approves a stored action.
+    Approve(Box<Approve>),
+    /// Something that the person must hear of, whatever became of the call that met with it.
+    Trouble(String),
     /// What became of a revert.
     Reverted(u64, Result<Applied, String>),
     /// The editor may have to hear how reviews have moved.
@@ -36,12 +46,40 @@ pub enum Event {
     SaveReview,
     /// Something that the person is to hear once.
     Warn(String),
-    /// Something that the person must hear of, whatever became of the call that met with it.
-    Trouble(String),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
     ParentGone,
+}
+
+/// What an errand's task found or did. Each error is a sentence for the person.
+pub enum Found {
+    Listed(Result<Vec<Manifest>, String>),
+    Kept(Result<Manifest, String>),
+    /// Before the person is asked.
+    Planned(Result<Planned, String>),
+    Restored(Result<Restored, String>),
+}
+
+/// An approval of a stored action, and who waits for what becomes of it.
+pub struct Approve {
+    pub claim: Claim,
+    pub reply: oneshot::Sender<Approved>,
+}
+
+/// What became of an approved action. The texts are for the person.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Approved {
+    Ran {
+        outcome: Outcome,
+        text: String,
+    },
+    /// Nothing was done, and why.
+    Refused(String),
+    /// Nothing was done: it would do something else by now, and this is what the next approval is good for.
+    Changed {
+        preview: String,
+    },
 }
 
 /// One file that was changed on the disk.

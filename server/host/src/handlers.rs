@@ -1,17 +1,31 @@
 //! What the loop does with each message of the editor, one file a group of methods.
 
 mod actions;
+mod annotations;
 mod answers;
+mod approvals;
 mod checkpoints;
+mod commands;
 mod commits;
 mod cut_off;
+mod diagnostics;
 mod documents;
+mod hints;
+mod lenses;
 mod lifecycle;
 mod prompt;
+mod refresh;
 mod reverting;
 mod review;
+mod review_actions;
 mod sessions;
+mod shown_hunks;
+mod virtual_documents;
 
+pub(crate) use approvals::{Approving, denied, line as approval_line, whole as whole_approval};
+pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
+pub(crate) use lifecycle::read_layer;
+pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
 
 use crate::main_loop::Host;

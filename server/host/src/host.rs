@@ -17,7 +17,9 @@ pub mod endpoint;
 pub mod event;
 pub mod files;
 pub mod model;
+pub mod pdf;
 pub mod plan;
+pub mod restore;
 pub mod reviews;
 
 pub mod tools;
@@ -26,12 +28,16 @@ pub mod lsp;
 
 mod asking;
 mod client;
+mod errand;
 mod handlers;
 mod main_loop;
 mod perform;
 mod session_host;
 mod show;
+mod surfaces;
 
+mod approvals;
 mod demo;
+mod run;
 
 pub mod cli;

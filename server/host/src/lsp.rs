@@ -35,6 +35,8 @@ pub mod code {
 
     /// A request came before `initialize` was answered.
     pub const NOT_INITIALIZED: ErrorCode = ErrorCode::ServerError(-32002);
+    /// The text is another than the one that the request is about.
+    pub const CONTENT_MODIFIED: ErrorCode = ErrorCode::ServerError(-32801);
     /// The request was valid, but the server cannot serve it now.
     pub const REQUEST_FAILED: ErrorCode = ErrorCode::ServerError(-32803);
 }

@@ -6,8 +6,9 @@
 use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
+use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
-use crate::handlers::Reviewing;
+use crate::handlers::{Approving, Reviewing, Shown};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -22,7 +23,7 @@ use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
 use protocol::session::{CallId, StreamId};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,12 +48,19 @@ pub struct Host {
     pub(crate) documents: Documents,
     pub(crate) reviews: Reviews,
     pub(crate) reviewing: Reviewing,
+    /// What the editor shows of them by our word.
+    pub(crate) shown: Shown,
     /// Tasks that wait for a text.
     pub(crate) text_waiters: Vec<TextWaiter>,
     pub(crate) sessions: HashMap<SessionKey, OpenSession>,
     /// The session of tasks that code actions start.
     pub(crate) task_session: Option<SessionKey>,
     pub(crate) next_token: u64,
+    pub(crate) errands: BTreeMap<u64, Errand>,
+    /// Somebody can be asked.
+    pub(crate) attended: bool,
+    /// Stored actions that run, by the ids of their approvals.
+    pub(crate) approving: HashMap<String, Approving>,
     pub(crate) asking: Asking,
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
@@ -87,6 +95,7 @@ pub struct Layers {
 pub enum TaskKey {
     Model(SessionKey, StreamId),
     Call(SessionKey, CallId),
+    Errand(u64),
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
@@ -193,10 +202,21 @@ impl Host {
                 Incoming::Shutdown => self.shutdown(reply),
                 Incoming::Agent(request) => match request {
                     ClientRequest::NewSession(params) => {
-                        reply.send::<methods::NewSession>(self.new_session(params))
+                        let opened = self.new_session(params);
+                        let session = opened.as_ref().ok().map(|it| it.session_id.0.clone());
+                        reply.send::<methods::NewSession>(opened);
+                        session
+                            .into_iter()
+                            .for_each(|it| self.announce_commands(&it));
                     }
                     ClientRequest::LoadSession(params) => {
-                        reply.send::<methods::LoadSession>(self.load_session(params))
+                        let session = params.session_id.0.clone();
+                        let loaded = self.load_session(params);
+                        let is_open = loaded.is_ok();
+                        reply.send::<methods::LoadSession>(loaded);
+                        if is_open {
+                            self.announce_commands(&session);
+                        }
                     }
                     ClientRequest::ListSessions(params) => {
                         reply.send::<methods::ListSessions>(self.list_sessions(params))
@@ -216,23 +236,27 @@ impl Host {
                     ClientRequest::ReviewBase(params) => {
                         reply.send::<methods::ReviewBase>(self.review_base(params))
                     }
-                    ClientRequest::ListCheckpoints(params) => {
-                        reply.send::<methods::ListCheckpoints>(self.list_checkpoints(params))
-                    }
+                    ClientRequest::ListCheckpoints(params) => self.list_checkpoints(&params, reply),
                     ClientRequest::CreateCheckpoint(params) => {
-                        reply.send::<methods::CreateCheckpoint>(self.create_checkpoint(params))
+                        self.create_checkpoint(params, reply)
                     }
                     ClientRequest::RestoreCheckpoint(params) => {
-                        reply.send::<methods::RestoreCheckpoint>(self.restore_checkpoint(params))
+                        self.restore_checkpoint(params, reply)
                     }
                 },
                 Incoming::Lsp(request) => match request {
                     LspRequest::CodeAction(params) => reply.send_value(self.code_actions(params)),
                     LspRequest::CodeActionResolve(action) => {
-                        reply.send_value(Self::resolved(action))
+                        reply.send_value(self.resolved(action))
                     }
-                    LspRequest::ExecuteCommand(params) => {
-                        reply.send_value(self.execute_command(params))
+                    LspRequest::ExecuteCommand(params) => self.execute_command(params, reply),
+                    LspRequest::CodeLens(params) => reply.send_value(self.code_lenses(params)),
+                    LspRequest::InlayHint(params) => reply.send_value(self.inlay_hints(params)),
+                    LspRequest::Diagnostic(params) => {
+                        reply.send_value(self.document_diagnostics(params))
+                    }
+                    LspRequest::TextDocumentContent(params) => {
+                        self.text_document_content(params, reply)
                     }
                 },
             },
@@ -270,6 +294,9 @@ impl Host {
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
+            Event::Errand(number, found) => self.found(number, found),
+            Event::Approve(approve) => self.approve(*approve),
+            Event::Trouble(text) => self.show_error(&text),
             Event::Written(files) => self.written(&files),
             Event::Reverted(id, end) => self.reverted(id, end),
             Event::TellReview => self.tell_review(),
@@ -280,7 +307,6 @@ impl Host {
             }
             Event::SaveReview => self.save_review(),
             Event::Warn(text) => self.warn_once(text),
-            Event::Trouble(text) => self.show_error(&text),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -328,10 +354,12 @@ fn asks_model(input: &Input) -> bool {
         | Input::Planned(..)
         | Input::Decided(..)
         | Input::Finished(..)
+        | Input::Queued(..)
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel
         | Input::Command { .. }
         | Input::Tell(_)
+        | Input::Replay(_)
         | Input::Output(..)
         | Input::Model(
             _,

@@ -6,12 +6,14 @@ use crate::process::Children;
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
+use engine::provider::Image;
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
 use protocol::config::{Edits, Limits};
 use protocol::hunks::ProposedHunk;
+use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
@@ -51,8 +53,7 @@ pub struct World {
     pub children: Arc<Children>,
     pub journals: Journals,
     pub checkpoints: Arc<Checkpoints>,
-    /// Whether a change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`). Not
-    /// where whoever applies it has made one.
+    /// Whether an agent's change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`).
     pub checkpoint_first: bool,
     /// What the model asked for: a checkpoint records it.
     pub action: Option<Arc<Action>>,
@@ -152,6 +153,7 @@ pub struct Plan {
     shown: String,
     action: Option<Arc<Action>>,
     hunks: Vec<ProposedHunk>,
+    files: Vec<EditedFile>,
     work: Work,
 }
 
@@ -207,6 +209,8 @@ pub enum Done {
         saw: Vec<(PathBuf, TextHash)>,
         /// Whether a change was made at a place that is not written quite as the model wrote it (spec 1.3).
         fuzzy: bool,
+        /// For the model and the person.
+        images: Vec<Image>,
     },
     Cancelled,
     /// What the plan was made on has changed; nothing was done.
@@ -221,6 +225,7 @@ impl Done {
             exit_code: None,
             saw: Vec::new(),
             fuzzy: false,
+            images: Vec::new(),
         }
     }
 }
@@ -244,6 +249,7 @@ impl WorkEnd {
                 exit_code,
                 saw,
                 fuzzy,
+                images,
             }) => {
                 let outcome = Outcome::Success;
                 (
@@ -253,6 +259,7 @@ impl WorkEnd {
                         shown,
                         duration_ms,
                         exit_code,
+                        images,
                         fuzzy,
                     },
                     saw,
@@ -267,6 +274,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        images: Vec::new(),
                         fuzzy: false,
                     },
                     Vec::new(),
@@ -281,6 +289,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        images: Vec::new(),
                         fuzzy: false,
                     },
                     Vec::new(),
@@ -300,6 +309,7 @@ impl Plan {
             preview: Vec::new(),
             shown: None,
             hunks: Vec::new(),
+            files: Vec::new(),
         }
     }
 
@@ -312,6 +322,11 @@ impl Plan {
             preview: self.preview.clone(),
             shown: self.shown.clone(),
         }
+    }
+
+    /// What it makes of which files, for what must be known again later.
+    pub fn files(&self) -> &[EditedFile] {
+        &self.files
     }
 
     /// The kind is the tool's; whoever called the tool sets it.
@@ -347,6 +362,7 @@ pub struct PlanBuilder {
     preview: Vec<Preview>,
     shown: Option<String>,
     hunks: Vec<ProposedHunk>,
+    files: Vec<EditedFile>,
 }
 
 impl PlanBuilder {
@@ -381,6 +397,12 @@ impl PlanBuilder {
         self
     }
 
+    /// What it makes of which files.
+    pub fn edits(mut self, files: Vec<EditedFile>) -> Self {
+        self.files = files;
+        self
+    }
+
     /// The hash that an approval is bound to, where the accesses alone do not say everything.
     pub fn shown(mut self, hash: String) -> Self {
         self.shown = Some(hash);
@@ -402,6 +424,7 @@ impl PlanBuilder {
             shown,
             action: None,
             hunks: self.hunks,
+            files: self.files,
             work: Box::new(move |run| Box::pin(work(run))),
         }
     }

@@ -13,6 +13,8 @@ mod execute_command;
 mod read_file;
 mod write_file;
 
+pub(crate) use change::preview;
+
 use crate::plan::{Plan, World};
 use engine::provider::ToolSpec;
 use futures_util::future::BoxFuture;

@@ -96,6 +96,10 @@ macro_rules! lsp_requests {
             CodeAction = "textDocument/codeAction": $crate::lsp::CodeActionParams,
             CodeActionResolve = "codeAction/resolve": $crate::lsp::CodeAction,
             ExecuteCommand = "workspace/executeCommand": $crate::lsp::ExecuteCommandParams,
+            CodeLens = "textDocument/codeLens": $crate::lsp::CodeLensParams,
+            InlayHint = "textDocument/inlayHint": $crate::lsp::InlayHintParams,
+            Diagnostic = "textDocument/diagnostic": $crate::lsp::DocumentDiagnosticParams,
+            TextDocumentContent = "workspace/textDocumentContent": $crate::lsp::TextDocumentContentParams,
         }
     };
 }

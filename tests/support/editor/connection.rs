@@ -66,6 +66,8 @@ pub struct State {
     pub buffers: BTreeMap<String, Buffer>,
     pub script: VecDeque<OnEdit>,
     pub edits: Vec<lsp::ApplyWorkspaceEditParams>,
+    /// What was announced of each session's commands.
+    pub commands: Vec<Value>,
 }
 
 impl Connection {
@@ -85,6 +87,7 @@ impl Connection {
                 buffers: BTreeMap::new(),
                 script: VecDeque::new(),
                 edits: Vec::new(),
+                commands: Vec::new(),
             }),
             changed: Condvar::new(),
         });
@@ -311,6 +314,12 @@ impl State {
                 }
                 let saved = self.save(&uri.to_owned());
                 json!({"saved": saved})
+            }
+            // Comes with every session, and few tests are about it.
+            Some("session/update")
+                if message["params"]["update"]["sessionUpdate"] == "available_commands_update" =>
+            {
+                return self.commands.push(message);
             }
             Some("client/registerCapability" | "window/workDoneProgress/create") => Value::Null,
             Some(_) | None => return self.unread.push_back(message),

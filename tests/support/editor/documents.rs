@@ -3,7 +3,7 @@
 use super::{Buffer, Editor, OnEdit};
 use crate::support::workspace::uri;
 use protocol::lsp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 impl Editor {
     fn uri(&self, path: &str) -> String {
@@ -71,6 +71,22 @@ impl Editor {
         self.connection
             .state()
             .apply_and_answer(&held["id"], &params);
+    }
+
+    /// Applies the edit of a code action, as editors do it by themselves; or why this one does not.
+    pub fn apply_own(&self, edit: &Value) -> Result<(), Option<String>> {
+        let params = serde_json::from_value(json!({"edit": edit})).unwrap();
+        self.connection.state().apply(&params)
+    }
+
+    /// The commands that were announced last, once some were.
+    #[track_caller]
+    pub fn commands(&self) -> Vec<Value> {
+        self.round_trip();
+        let state = self.connection.state();
+        let last = state.commands.last().expect("no commands were announced");
+        let commands = &last["params"]["update"]["availableCommands"];
+        commands.as_array().unwrap().clone()
     }
 
     /// The edits that the server has sent so far.

@@ -13,8 +13,12 @@ pub struct Setup {
     pub encodings: Vec<&'static str>,
     pub apply_edit: bool,
     pub document_changes: bool,
+    /// What it does to whole files in a workspace edit.
+    pub file_operations: Vec<&'static str>,
     pub progress: bool,
     pub show_message: bool,
+    /// Capabilities that it declares besides.
+    pub declares: Value,
     /// `initialize.processId`; the test itself if missing.
     pub process_id: Option<u32>,
     pub options: Value,
@@ -30,8 +34,10 @@ impl Setup {
             encodings: vec!["utf-8", "utf-16"],
             apply_edit: true,
             document_changes: true,
+            file_operations: vec!["create", "rename", "delete"],
             progress: true,
             show_message: true,
+            declares: Value::Null,
             process_id: None,
             options: Value::Null,
             environment: Vec::new(),
@@ -43,6 +49,7 @@ impl Setup {
         Self {
             agent: false,
             encodings: vec!["utf-16"],
+            file_operations: Vec::new(),
             ..Self::agent()
         }
     }
@@ -53,7 +60,10 @@ impl Setup {
             "general": {"positionEncodings": self.encodings},
             "workspace": {
                 "applyEdit": self.apply_edit,
-                "workspaceEdit": {"documentChanges": self.document_changes},
+                "workspaceEdit": {
+                    "documentChanges": self.document_changes,
+                    "resourceOperations": self.file_operations,
+                },
                 "workspaceFolders": true,
                 "didChangeConfiguration": {"dynamicRegistration": false},
             },
@@ -82,6 +92,21 @@ impl Setup {
                 "methods": methods,
             }});
         }
+        if !self.declares.is_null() {
+            merge(&mut capabilities, &self.declares);
+        }
         capabilities
+    }
+}
+
+/// Puts the second into the first; where both say something, the second counts.
+fn merge(into: &mut Value, from: &Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (key, value) in from {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from.clone(),
     }
 }

@@ -1,7 +1,10 @@
 //! Code actions and commands: how an editor without our plugin starts tasks and answers questions.
 
+use super::checkpoints::Wanted;
+use super::review_actions::{self, SOURCE};
+use super::virtual_documents;
 use crate::event::SessionKey;
-use crate::lsp::Error;
+use crate::lsp::{Error, Reply};
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::session_host::{TaskView, Waiter};
@@ -10,6 +13,7 @@ use engine::context::instructions::{Place, Task, task_prompt};
 use engine::session::Decision;
 use engine::text::position::offset;
 use protocol::approval::OptionId;
+use protocol::hunks::ReviewAction;
 use protocol::lsp;
 use protocol::session::CallId;
 use serde::{Deserialize, Serialize};
@@ -72,6 +76,25 @@ impl Host {
             }
         }
         actions.retain(|_| wanted("undine.permission"));
+        if wanted(review_actions::KIND) {
+            let is_named = only.as_ref().is_some_and(|it| {
+                it.iter()
+                    .any(|it| !it.is_empty() && review_actions::KIND.starts_with(it.as_str()))
+            });
+            actions.extend(self.review_actions(
+                &uri,
+                &params.range,
+                &params.context.diagnostics,
+                is_named,
+            ));
+        }
+        // What we say about our own changes is no problem to be fixed.
+        let problems: Vec<lsp::Diagnostic> = params
+            .context
+            .diagnostics
+            .into_iter()
+            .filter(|it| it.source.as_deref() != Some(SOURCE))
+            .collect();
         for task in Task::ALL {
             let kind = match task {
                 Task::Fix => "quickfix",
@@ -82,7 +105,7 @@ impl Host {
                 continue;
             }
             let diagnostics = if task == Task::Fix {
-                params.context.diagnostics.clone()
+                problems.clone()
             } else {
                 Vec::new()
             };
@@ -103,7 +126,7 @@ impl Host {
     }
 
     /// A code action, or a bare command for an editor that knows no more.
-    fn action(
+    pub(super) fn action(
         &self,
         kind: &str,
         title: &str,
@@ -126,29 +149,33 @@ impl Host {
     }
 
     /// Editors resolve every action, also those that are whole already.
-    pub(crate) fn resolved(action: lsp::CodeAction) -> Result<Value, Error> {
+    pub(crate) fn resolved(&mut self, mut action: lsp::CodeAction) -> Result<Value, Error> {
+        if let Some(data) = action.data.take() {
+            action.edit = Some(self.revert_edit(data)?);
+        }
         serde_json::to_value(action).map_err(|error| invalid(error.to_string()))
     }
 
-    pub(crate) fn execute_command(
-        &mut self,
-        params: lsp::ExecuteCommandParams,
-    ) -> Result<Value, Error> {
+    pub(crate) fn execute_command(&mut self, params: lsp::ExecuteCommandParams, reply: Reply) {
         let argument = params
             .arguments
             .and_then(|it| it.into_iter().next())
             .unwrap_or_default();
-        let bad = |error: serde_json::Error| {
-            invalid(format!(
-                "The argument of {} is not understood ({error}).",
-                params.command
-            ))
-        };
-        if let Some(task) = Task::from_command(&params.command) {
-            let target: Target = serde_json::from_value(argument).map_err(bad)?;
-            return self.start_task(task, target).map(|()| Value::Null);
-        }
         match params.command.as_str() {
+            // These are answered when they are done.
+            review_actions::KEEP => self.review_command(ReviewAction::Keep, argument, reply),
+            review_actions::REVERT => self.review_command(ReviewAction::Revert, argument, reply),
+            other => reply.send_value(self.execute(other, argument).map(|()| Value::Null)),
+        }
+    }
+
+    fn execute(&mut self, command: &str, argument: Value) -> Result<(), Error> {
+        let bad = |error| bad_argument(command, error);
+        if let Some(task) = Task::from_command(command) {
+            let target: Target = serde_json::from_value(argument).map_err(bad)?;
+            return self.start_task(task, target);
+        }
+        match command {
             "undine.task.cancel" => {
                 let sessions: Vec<SessionKey> =
                     match argument.get("sessionId").and_then(Value::as_str) {
@@ -163,11 +190,19 @@ impl Host {
                 for session in sessions {
                     self.cancel_session(&session);
                 }
-                Ok(Value::Null)
+                Ok(())
             }
+            virtual_documents::DIFF => self.show_turn_diff(argument),
             "undine.permission.answer" => {
                 let answer: PermissionAnswer = serde_json::from_value(argument).map_err(bad)?;
-                self.answer_permission(&answer).map(|()| Value::Null)
+                self.answer_permission(&answer)
+            }
+            "undine.checkpoint.restore" => {
+                let wanted: Wanted = match argument {
+                    Value::Null => Wanted::default(),
+                    some => serde_json::from_value(some).map_err(bad)?,
+                };
+                self.restore_by_command(wanted)
             }
             other => Err(invalid(format!("There is no command {other}."))),
         }
@@ -220,7 +255,10 @@ impl Host {
     }
 
     /// The session in which tasks of a project run; the folder that holds the file is the project.
-    fn session_for_tasks(&mut self, path: &std::path::Path) -> Result<SessionKey, Error> {
+    pub(super) fn session_for_tasks(
+        &mut self,
+        path: &std::path::Path,
+    ) -> Result<SessionKey, Error> {
         let root = self
             .roots
             .iter()
@@ -300,6 +338,12 @@ impl Host {
         self.text_in(uri, lsp::Range { start, end })
             .contains("TODO")
     }
+}
+
+pub(super) fn bad_argument(command: &str, error: serde_json::Error) -> Error {
+    invalid(format!(
+        "The argument of {command} is not understood ({error})."
+    ))
 }
 
 fn kind_name(kind: &lsp::CodeActionKind) -> String {

@@ -6,7 +6,7 @@ use crate::lsp::Answer;
 use crate::main_loop::Host;
 use crate::plan::Accepted;
 use crate::show;
-use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Preview, Question};
+use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Question};
 use engine::text::visible;
 use protocol::acp::{self, ElicitationAction, RequestPermissionOutcome};
 use protocol::approval::OptionId;
@@ -36,6 +36,7 @@ impl Host {
             self.out.request(id, method, &params);
         } else {
             self.asking.questions.insert(key.clone(), question);
+            self.questions_changed(&self.files_of_question(&key));
             self.asking.enqueue_message(key);
             self.show_next_question();
         }
@@ -43,10 +44,13 @@ impl Host {
 
     /// The question is moot: the editor takes it away.
     pub(crate) fn stop_asking(&mut self, session: &SessionKey, call: CallId) {
-        if let Some(id) = self.asking.close_question(&(session.clone(), call)) {
+        let key = (session.clone(), call);
+        let files = self.files_of_question(&key);
+        if let Some(id) = self.asking.close_question(&key) {
             self.out.notify("$/cancelRequest", &json!({"id": id}));
             self.show_next_question();
         }
+        self.questions_changed(&files);
     }
 
     /// Shows the next question by `window/showMessageRequest`, one at a time.
@@ -120,6 +124,7 @@ impl Host {
                 });
                 let _ = reply.send(response.map(|it| it.action));
             }
+            Pending::Errand(number) => self.errand_decided(number, answer),
             Pending::Ignored => {}
         }
     }
@@ -201,9 +206,11 @@ impl Host {
 
     /// Passes a decision on; the question is closed.
     pub(crate) fn decide(&mut self, key: CallKey, decision: Decision) {
+        let files = self.files_of_question(&key);
         if let Some(id) = self.asking.close_question(&key) {
             self.out.notify("$/cancelRequest", &json!({"id": id}));
         }
+        self.questions_changed(&files);
         let (session, call) = key;
         self.step(&session, Input::Decided(call, decision));
         self.show_next_question();
@@ -260,39 +267,6 @@ const MAX_LINES: usize = 40;
 
 /// A question as plain text, for a message box.
 fn message(question: &Question) -> String {
-    let mut text = format!("Undine: {}?", question.title);
-    for preview in &question.preview {
-        match preview {
-            Preview::Command { line, cwd } => {
-                text.push_str(&format!("\n{line}\nin {}", cwd.display()))
-            }
-            Preview::Hunks { text: hunks, .. } => {
-                let mut lines = hunks.lines();
-                let first: Vec<&str> = lines.by_ref().take(MAX_LINES).collect();
-                text.push_str(&format!("\n{}", first.join("\n")));
-                if lines.next().is_some() {
-                    text.push_str("\n...");
-                }
-            }
-            Preview::Diff { path, old, new } => {
-                let name = path.display().to_string();
-                let diff = engine::text::unified(
-                    old.as_deref().unwrap_or_default(),
-                    new,
-                    &name,
-                    &name,
-                    1,
-                    MAX_LINES,
-                );
-                text.push_str(&format!("\n{}", diff.text.trim_end()));
-                if diff.truncated {
-                    text.push_str(&format!(
-                        "\n... (+{} -{} lines in all)",
-                        diff.added, diff.removed
-                    ));
-                }
-            }
-        }
-    }
-    visible(&text).into_owned()
+    let title = format!("Undine: {}?", question.title);
+    visible(&title).into_owned() + &show::plain(&question.preview, 1, MAX_LINES)
 }

@@ -1,9 +1,11 @@
 //! Document sync, and what tasks ask of the editor's documents.
 
+use super::annotations;
 use crate::asking::Pending;
 use crate::documents::Content;
 use crate::main_loop::{Host, TextWaiter};
 use crate::regular;
+use crate::surfaces::Surface;
 use engine::text::{FileText, Form};
 use protocol::document::SaveDocumentParams;
 use protocol::lsp;
@@ -23,6 +25,8 @@ impl Host {
         if let Some(path) = path {
             self.recall(&path);
             self.follow_document(&path);
+            // The editor's own name and version of it count from now on.
+            self.surfaces_changed([path.as_path()]);
             self.document_moved(&path, limit);
         }
     }
@@ -42,6 +46,10 @@ impl Host {
 
     pub(crate) fn did_save(&mut self, params: lsp::DidSaveTextDocumentParams) {
         let uri = &params.text_document.uri;
+        if let Some(path) = self.documents.path(uri).map(Path::to_path_buf) {
+            // What the person typed beside the agent's changes is accepted too.
+            self.base_changed(&path);
+        }
         self.look_for_commits();
         if !self.documents.is_tainted(uri) {
             return;
@@ -70,6 +78,7 @@ impl Host {
         } else if self.reviews.get(&path).is_some() {
             self.follow_disk(&path);
         }
+        self.surfaces_changed([path.as_path()]);
     }
 
     /// Brings a file's review to its document's text.
@@ -134,6 +143,16 @@ impl Host {
             let _ = reply.send(Err("it does not take edits".to_owned()));
             return;
         }
+        let by = self.text_waiters.iter().rev().find(|waiter| {
+            let uri = self.documents.get(&waiter.path).map(|it| &it.uri);
+            uri.is_some_and(|it| annotations::changes(&edit, it))
+        });
+        let edit = match by {
+            Some(waiter) if Surface::Annotations.serves(&self.client) => {
+                annotations::annotated(edit, &label, &annotations::named(&waiter.by))
+            }
+            Some(_) | None => edit,
+        };
         let id = self.asking.open(Pending::ApplyEdit(reply));
         self.out.request(
             id,

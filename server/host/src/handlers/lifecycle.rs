@@ -1,11 +1,13 @@
 //! `initialize`, `initialized`, `shutdown`, and the configuration.
 
+use super::{review_actions, virtual_documents};
 use crate::client::{Client, encoding_kind};
 use crate::event::Event;
 use crate::lsp::{Error, Reply};
 use crate::main_loop::Host;
 use crate::process::parent;
 use crate::regular;
+use crate::surfaces::Surface;
 use crate::workspace::path_of;
 use engine::config::{Layer, Origin, Resolved, resolve};
 use engine::context::instructions::Task;
@@ -41,13 +43,20 @@ impl Host {
 
     fn initialize_result(&self) -> Value {
         let mut commands: Vec<&str> = Task::ALL.iter().map(|it| it.command()).collect();
-        commands.extend(["undine.task.cancel", "undine.permission.answer"]);
-        json!({
+        commands.extend([
+            "undine.task.cancel",
+            review_actions::KEEP,
+            review_actions::REVERT,
+            virtual_documents::DIFF,
+            "undine.permission.answer",
+            "undine.checkpoint.restore",
+        ]);
+        let mut answer = json!({
             "capabilities": {
                 "positionEncoding": encoding_kind(self.client.encoding),
                 "textDocumentSync": {"openClose": true, "change": 2, "save": {"includeText": false}},
                 "codeActionProvider": {
-                    "codeActionKinds": ["quickfix", "refactor.rewrite", "undine.ask", "undine.permission"],
+                    "codeActionKinds": ["quickfix", "refactor.rewrite", "undine.ask", "undine.review", "undine.permission"],
                 },
                 "executeCommandProvider": {"commands": commands},
                 "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
@@ -58,7 +67,19 @@ impl Host {
                 }},
             },
             "serverInfo": {"name": "undine", "version": env!("CARGO_PKG_VERSION")},
-        })
+        });
+        let capabilities = &mut answer["capabilities"];
+        for surface in Surface::ALL {
+            let name = surface.name();
+            if surface.serves(&self.client) {
+                tracing::info!(name, "serves the editor");
+                advertise(surface, capabilities);
+            } else {
+                let (needs, instead) = (surface.needs(), surface.instead());
+                tracing::info!(name, needs, instead, "does not serve the editor");
+            }
+        }
+        answer
     }
 
     pub(crate) fn initialized(&mut self) {
@@ -92,6 +113,7 @@ impl Host {
     pub(crate) fn cancel_all(&mut self) {
         let sessions: Vec<_> = self.sessions.keys().cloned().collect();
         for session in sessions {
+            self.cancel_errands(&session);
             self.step(&session, engine::session::Input::Cancel);
         }
     }
@@ -171,6 +193,31 @@ impl Host {
     }
 }
 
+/// What the server says of a surface that serves this editor.
+fn advertise(surface: Surface, capabilities: &mut Value) {
+    match surface {
+        Surface::ResolvedEdits => {
+            capabilities["codeActionProvider"]["resolveProvider"] = json!(true)
+        }
+        Surface::PulledDiagnostics => {
+            capabilities["diagnosticProvider"] = json!({"identifier": "undine", "interFileDependencies": false, "workspaceDiagnostics": false});
+        }
+        Surface::Lenses => capabilities["codeLensProvider"] = json!({"resolveProvider": false}),
+        Surface::Hints => capabilities["inlayHintProvider"] = json!({"resolveProvider": false}),
+        Surface::VirtualDocuments => {
+            capabilities["workspace"]["textDocumentContent"] =
+                json!({"schemes": virtual_documents::SCHEMES});
+        }
+        // Code actions are there for every editor; the others are sent and not asked for.
+        Surface::Plugin
+        | Surface::Actions
+        | Surface::EditsInActions
+        | Surface::PublishedDiagnostics
+        | Surface::DiffFile
+        | Surface::Annotations => {}
+    }
+}
+
 fn says_nothing(settings: &Value) -> bool {
     match settings {
         Value::Null => true,
@@ -196,7 +243,7 @@ fn roots(params: &lsp::InitializeParams) -> Vec<PathBuf> {
 }
 
 /// A configuration file as a layer. A malformed one is skipped, and named (spec 20.2).
-fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
+pub(crate) fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
     let trusted = origin == Origin::UserFile;
     let text = match read_settings(path) {
         Ok(text) => text,

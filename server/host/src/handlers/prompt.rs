@@ -1,5 +1,6 @@
 //! Prompts and their cancelling.
 
+use super::commands::PromptCommand;
 use crate::endpoint;
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
@@ -21,6 +22,9 @@ impl Host {
         if text.trim().is_empty() {
             let error = invalid("The prompt is empty; write what to do.");
             return reply.send::<methods::Prompt>(Err(error));
+        }
+        if let Some(command) = PromptCommand::read(&text) {
+            return self.run_command(key, command, text, id, reply);
         }
         self.look_again_for_a_model(&key);
         self.send_prompt(&key, text, Waiter::Request { id, reply });
@@ -54,11 +58,13 @@ impl Host {
     }
 
     pub(crate) fn cancel_session(&mut self, key: &SessionKey) {
+        self.cancel_errands(key);
         self.step(key, Input::Cancel);
     }
 
     /// `$/cancelRequest` on a prompt.
     pub(crate) fn cancel_request(&mut self, id: &Id) {
+        self.withdraw_errand(id);
         let found = self
             .sessions
             .iter()

@@ -239,6 +239,7 @@ impl Host {
 
     /// Every surface that shows unreviewed changes hears of it here.
     fn show_review(&mut self, moved: &[PathBuf]) {
+        self.surfaces_changed(moved.iter().map(PathBuf::as_path));
         let method = methods::ReviewChanged::METHOD;
         if !self.client.takes(method) {
             return;

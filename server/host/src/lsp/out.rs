@@ -129,6 +129,12 @@ impl Out {
         );
     }
 
+    /// As [`request`](Self::request), for one that LSP gives no params: `null` in their place is no JSON-RPC.
+    pub fn request_bare(&self, id: i64, method: &str) {
+        let request = serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method});
+        self.send(method, None, &request);
+    }
+
     /// Answers a request of the editor. Handlers need not: what they return is sent by the pump.
     pub fn reply(&self, id: &Id, result: Result<&impl Serialize, &Error>) {
         self.reply_holding(id, result, None);

@@ -179,6 +179,13 @@ impl Checkpoints {
         found
     }
 
+    /// A checkpoint of a project, without the bytes of its files.
+    pub fn get(&self, project: &Path, id: &str) -> Option<Manifest> {
+        let seal = Seal::open(&self.folder).ok()?;
+        let manifest = manifest::read(&manifests(&self.of(project)), id, &seal).ok()?;
+        (manifest.project == project).then_some(manifest)
+    }
+
     /// The id that begins so, or whose part after the time does. The error is for the person.
     pub fn find(&self, project: &Path, start: &str) -> Result<String, String> {
         let all = ids(&manifests(&self.of(project)));

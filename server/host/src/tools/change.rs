@@ -78,8 +78,11 @@ pub(super) fn refuse_all(
 /// The plan of changes that are made together.
 pub(super) fn plan_changes(title: String, files: Vec<FileChange>, wording: Wording) -> Plan {
     let hash: Vec<String> = files.iter().map(shown_hash).collect();
+    let texts = files.iter().flat_map(|it| it.old.iter().chain(&it.new));
+    let edited = files::compute(texts.map(String::len).sum(), || apply::edited(&files));
     let mut plan = Plan::build(title.clone())
         .shown(hash.join(" "))
+        .edits(edited)
         .hunks(subset::proposed(&files));
     for it in &files {
         plan = plan.writes(&it.file);
@@ -111,7 +114,7 @@ fn shown_hash(change: &FileChange) -> String {
 const MAX_DIFF_BYTES: usize = 256 << 10;
 
 /// Made here and not when it is shown: a large text is not compared in the loop.
-pub(super) fn preview(file: &FilePath, old: Option<&str>, new: &str) -> Preview {
+pub(crate) fn preview(file: &FilePath, old: Option<&str>, new: &str) -> Preview {
     let path = file.real.clone();
     let (old, new) = (old.map(shown), shown(new));
     if new.len().max(old.as_ref().map_or(0, |it| it.len())) <= MAX_DIFF_BYTES {
@@ -135,7 +138,8 @@ fn shortened(diff: text::Unified) -> String {
     let is_cut = diff.truncated || end < text.len();
     text.truncate(end);
     if is_cut {
-        text.push_str("\n[the diff goes on]");
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{end}[the diff goes on]"));
     }
     text
 }
@@ -183,6 +187,7 @@ async fn run_changes(
         exit_code: None,
         saw,
         fuzzy: wording.fuzzy,
+        images: Vec::new(),
     })
 }
 

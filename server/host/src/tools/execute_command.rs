@@ -139,6 +139,7 @@ async fn execute(
         exit_code: Some(code),
         saw: Vec::new(),
         fuzzy: false,
+        images: Vec::new(),
     })
 }
 

@@ -86,7 +86,7 @@ fn what_was_kept_comes_back_with_all_that_is_known_of_it() {
     ];
     let id = checkpoints.make(project(), &cause, &given).unwrap();
     let Loaded { manifest, bytes } = checkpoints.load(project(), &id).unwrap();
-    assert_eq!(checkpoints.list(project()), [manifest.clone()]);
+    assert_eq!(checkpoints.list(project()), std::slice::from_ref(&manifest));
     let back: Vec<Before> = manifest
         .files
         .iter()
