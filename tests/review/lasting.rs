@@ -31,7 +31,7 @@ fn unreviewed_changes_outlive_the_server() {
 fn a_file_that_changed_while_no_server_ran_is_found_again_at_did_open() {
     let mut stage = opened();
     agent_edits(&stage, "two\n", "2\n");
-    stage.editor.kill();
+    closed_server(&mut stage);
     stage
         .workspace
         .write("a.txt", "zero\none\n2\nthree\nfour\nFIVE\n");

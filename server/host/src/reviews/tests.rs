@@ -198,9 +198,7 @@ impl Desk {
             }
             15 | 16 => self.keep(),
             17 | 18 => self.revert(),
-            // Seldom, because each is synced to the disk.
-            _ if self.rng.u8(..10) == 0 => self.restart(),
-            _ => {}
+            _ => self.restart(),
         }
     }
 
