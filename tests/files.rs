@@ -1,5 +1,7 @@
 //! Reading, deleting and making files and folders.
 
+#[cfg(target_os = "linux")]
+mod pdf;
 mod reading;
 
 use crate::support::editor::Setup;
@@ -37,10 +39,11 @@ fn a_file_that_changed_before_the_approval_of_its_deletion_is_asked_about_again(
 }
 
 #[test]
-fn what_is_no_closed_file_is_not_deleted() {
+fn what_is_no_file_or_has_unsaved_work_is_not_deleted() {
     let stage = Stage::with(Setup::agent(), "//- /a.txt\none\n//- /sub/b\nb\n", AUTO);
     std::os::unix::fs::symlink("sub/b", stage.workspace.path("link")).unwrap();
     stage.editor.open("a.txt");
+    stage.editor.type_over("a.txt", "one", "two");
     let (_, prompt, mut asked) = stage.ask("go");
     for path in ["a.txt", "sub", "link", "none"] {
         asked.call("delete_file", json!({"path": path}));
@@ -49,7 +52,7 @@ fn what_is_no_closed_file_is_not_deleted() {
     let mut asked = stage.model.next();
     let results = asked.results();
     let expected = [
-        "open in the editor",
+        "has unsaved work in the editor",
         "is a folder",
         "is a link",
         "There is no file",

@@ -2,8 +2,10 @@
 
 mod support;
 
+mod approval_queue;
 mod approvals;
 mod cancel;
+mod change_sets;
 mod checkpoints;
 mod commands;
 mod config;
@@ -16,8 +18,10 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod patch_tool;
 mod patches;
 mod paths;
+mod pictures;
 #[cfg(target_os = "linux")]
 mod process;
 mod prompts;

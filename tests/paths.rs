@@ -175,3 +175,49 @@ fn sessions_are_not_kept_behind_a_link_of_the_project() {
     assert_eq!(there.count(), 0);
     assert_eq!(stage.editor.sessions().len(), 1);
 }
+
+#[test]
+fn bug_001_a_key_in_the_home_folder_is_not_read_in_read_only() {
+    let stage = Stage::with(Setup::agent(), "", "[safety]\nmode = \"read_only\"\n");
+    let key = stage.workspace.outside("home").join(".ssh/id_rsa");
+    fs::create_dir_all(key.parent().unwrap()).unwrap();
+    fs::write(&key, "the key").unwrap();
+    for path in [
+        "~/.ssh/id_rsa",
+        key.to_str().unwrap(),
+        "../home/.ssh/id_rsa",
+    ] {
+        let (_, prompt) = stage.call("read_file", json!({"path": path}));
+        let result = stage.result(&prompt);
+        assert!(
+            result.starts_with("Denied") && !result.contains("the key"),
+            "{result}"
+        );
+    }
+}
+
+#[test]
+fn bug_001_a_key_in_the_home_folder_is_asked_about_in_other_modes() {
+    for config in ["", AUTO] {
+        let stage = Stage::with(Setup::agent(), "", config);
+        let key = stage.workspace.outside("home").join(".ssh/id_rsa");
+        fs::create_dir_all(key.parent().unwrap()).unwrap();
+        fs::write(&key, "the key").unwrap();
+        let (_, prompt) = stage.call("read_file", json!({"path": "~/.ssh/id_rsa"}));
+        stage.editor.choose(&stage.editor.question(), "no");
+        assert!(!stage.result(&prompt).contains("the key"));
+    }
+}
+
+/// There is no classifier yet, so the person decides.
+#[test]
+fn bug_002_a_file_outside_the_project_is_not_written_unasked_in_auto() {
+    let stage = Stage::with(Setup::agent(), "", AUTO);
+    let path = stage.workspace.outside("x");
+    let (_, prompt) = stage.call("write_file", write(path.to_str().unwrap()));
+    let question = stage.editor.question();
+    assert!(!path.exists());
+    stage.editor.choose(&question, "no");
+    assert!(stage.result(&prompt).contains("Denied"));
+    assert!(!path.exists());
+}

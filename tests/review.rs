@@ -1,8 +1,12 @@
 //! The agent's unreviewed work: whose each change is, and what keeping and reverting do.
 
+mod closed;
+mod lasting;
+mod proposing;
 mod resolving;
+mod telling;
 
-use crate::support::editor::{Editor, RpcError, Setup};
+use crate::support::editor::{Editor, OnEdit, RpcError, Setup};
 use crate::support::stage::Stage;
 use crate::support::workspace::uri;
 use protocol::hunks::{
@@ -106,6 +110,12 @@ pub fn base(stage: &Stage, path: &str) -> Result<String, RpcError> {
     result.map(|it| it.text)
 }
 
+/// Ends the server in order, so that another can come.
+#[track_caller]
+pub fn closed_server(stage: &mut Stage) {
+    stage.editor.finish();
+}
+
 /// The next report of what has moved.
 #[track_caller]
 pub fn changed(editor: &Editor) -> ReviewList {
@@ -206,4 +216,63 @@ fn an_editor_that_does_not_list_the_notification_is_not_sent_it() {
     stage.editor.open("a.txt");
     agent_edits(&stage, "two\n", "2\n");
     assert_eq!(hunks(&stage.editor), [r#"1..2 was "two\n""#]);
+}
+
+/// Some editors say an edit of ours line by line.
+#[test]
+fn an_edit_that_comes_back_in_parts_is_the_agents() {
+    let stage = opened();
+    stage.editor.on_edit([OnEdit::Hold]);
+    let (_, prompt) = stage.call("edit_file", edit("a.txt", "two\n", "2\n2b\n"));
+    let held = stage.editor.expect_raw("workspace/applyEdit");
+    stage.editor.type_over("a.txt", "two", "2");
+    stage.editor.type_over("a.txt", "2\n", "2\n2b\n");
+    stage
+        .editor
+        .raw_reply(&held["id"], json!({"applied": true}));
+    stage.result(&prompt);
+    assert_eq!(hunks(&stage.editor), [r#"1..3 was "two\n""#]);
+}
+
+#[test]
+fn what_a_person_types_while_an_edit_is_refused_is_theirs() {
+    let stage = opened();
+    agent_edits(&stage, "four\n", "4\n");
+    stage.editor.on_edit([OnEdit::TypeFirst("zero\n")]);
+    agent_edits(&stage, "two\n", "2\n");
+    let expected = [r#"2..3 was "two\n""#, r#"4..5 was "four\n""#];
+    assert_eq!(hunks(&stage.editor), expected);
+    assert_eq!(
+        base(&stage, "a.txt").unwrap(),
+        "zero\none\ntwo\nthree\nfour\nfive\n"
+    );
+}
+
+#[test]
+fn undo_in_the_editor_settles_a_hunk() {
+    let stage = opened();
+    agent_edits(&stage, "two\n", "2\n2b\n");
+    stage.editor.type_over("a.txt", "2\n2b\n", "two\n");
+    assert_eq!(list(&stage.editor), []);
+}
+
+#[test]
+fn a_text_that_arrived_damaged_is_waited_for() {
+    let stage = opened();
+    agent_edits(&stage, "two\n", "2\n");
+    let uri = uri(&stage.workspace.path("a.txt"));
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{{"textDocument":{{"uri":"{uri}","version":9}},"contentChanges":[{{"range":{{"start":{{"line":0,"character":0}},"end":{{"line":0,"character":0}}}},"text":"\ud83d"}}]}}}}"#
+    );
+    let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    stage.editor.raw_bytes(frame.into_bytes());
+    assert_eq!(ids(&stage.editor).len(), 1);
+    stage
+        .workspace
+        .write("a.txt", "\u{1f600}\none\n2\nthree\nfour\nfive\n");
+    stage.editor.raw_notify(
+        "textDocument/didSave",
+        json!({"textDocument": {"uri": uri}}),
+    );
+    assert_eq!(hunks(&stage.editor), [r#"2..3 was "two\n""#]);
 }

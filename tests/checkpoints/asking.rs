@@ -48,7 +48,17 @@ fn the_commands_are_announced_and_answered_without_the_model() {
     assert_eq!(nothing, "Name the files that the checkpoint is to hold.");
     let commands = stage.editor.commands();
     let names: Vec<&Value> = commands.iter().map(|it| &it["name"]).collect();
-    assert_eq!(names, ["checkpoint", "checkpoints", "restore"]);
+    assert_eq!(
+        names,
+        [
+            "checkpoint",
+            "checkpoints",
+            "restore",
+            "approvals",
+            "approve",
+            "deny"
+        ]
+    );
     stage.model.assert_not_asked();
 }
 

@@ -42,6 +42,49 @@ fn r_018_an_edit_is_undone_by_restoring_and_the_restore_by_another() {
 }
 
 #[test]
+fn r_019_a_patch_that_adds_changes_deletes_and_moves_is_undone_whole() {
+    const PATCH: &str = "*** Begin Patch\n\
+        *** Add File: new/deep.txt\n+fresh\n\
+        *** Update File: a.txt\n@@\n one\n-two\n+2\n three\n\
+        *** Delete File: b.txt\n\
+        *** Update File: c.txt\n*** Move to: moved.txt\n@@\n-c\n+d\n\
+        *** End Patch\n";
+    for is_open in [false, true] {
+        let stage = stage();
+        if is_open {
+            stage.editor.open("a.txt");
+            stage.editor.type_over("a.txt", "three", "three, unsaved");
+        }
+        let files = |stage: &Stage| {
+            let mut files = tree(&stage.workspace.root());
+            files.retain(|path, _| !path.starts_with(stage.workspace.path(".undine")));
+            files
+        };
+        let before = files(&stage);
+        let patch = match is_open {
+            true => PATCH.replace("three", "three, unsaved"),
+            false => PATCH.to_owned(),
+        };
+        let (session, prompt) = stage.call("apply_patch", json!({"patch": patch}));
+        let result = stage.result(&prompt);
+        let after = files(&stage);
+        assert!(stage.workspace.exists("moved.txt"), "{result}");
+        let id = list(&stage.editor, &session)[0].id.clone();
+        let done = restore(&stage.editor, &session, &id).unwrap();
+        assert_eq!(done.skipped, []);
+        assert_eq!(files(&stage), before);
+        if is_open {
+            assert_eq!(
+                stage.editor.buffer("a.txt").text,
+                "one\ntwo\nthree, unsaved\n"
+            );
+        }
+        restore(&stage.editor, &session, &done.undo).unwrap();
+        assert_eq!(files(&stage), after);
+    }
+}
+
+#[test]
 fn the_model_is_told_of_a_restore_with_the_next_prompt() {
     let stage = stage();
     let (session, prompt) = stage.call("write_file", json!({"path": "new.txt", "content": "x\n"}));

@@ -119,7 +119,8 @@ fn a_file_with_two_names_keeps_both() {
     let path = |it: &str| stage.workspace.path(it);
     fs::hard_link(path("a.txt"), path("b.txt")).unwrap();
     let (_, prompt) = edit_two(&stage);
-    stage.result(&prompt);
+    let result = stage.result(&prompt);
+    assert!(result.contains("a.txt was written in place"), "{result}");
     for name in ["a.txt", "b.txt"] {
         assert_eq!(stage.workspace.read(name), "one\n2\nthree\n");
     }
@@ -136,4 +137,35 @@ fn another_name_of_the_settings_is_not_written() {
     let result = stage.result(&prompt);
     assert!(result.contains("settings or history"), "{result}");
     assert_eq!(fs::read_to_string(&settings).unwrap(), before);
+}
+
+#[test]
+fn bug_006_two_writers_of_one_path_take_turns() {
+    let stage = Stage::with(Setup::agent(), "", AUTO);
+    let texts = ["a", "b"].map(|it| format!("{it}\n").repeat(20_000));
+    let (_, prompt, mut asked) = stage.ask("go");
+    for text in &texts {
+        asked.call("write_file", json!({"path": "sub/a.txt", "content": text}));
+    }
+    asked.end();
+    let mut asked = stage.model.next();
+    let results = asked.results();
+    asked.say("done");
+    asked.end();
+    stage.editor.end(&prompt);
+    // The second is planned anew, on what the first has made: where it knows that text it says that it changed
+    // it, where it does not it is refused.
+    let at = |start: &str| results.iter().position(|it| it.starts_with(start));
+    let first = at("Created").unwrap_or_else(|| panic!("{results:?}"));
+    let winner = match at("Changed") {
+        Some(second) => second,
+        None => {
+            assert!(
+                results[1 - first].contains("was not read yet"),
+                "{results:?}"
+            );
+            first
+        }
+    };
+    assert!(stage.workspace.read("sub/a.txt") == texts[winner]);
 }

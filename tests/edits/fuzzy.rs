@@ -7,11 +7,29 @@ use serde_json::{Value, json};
 
 /// The file after the call, and what the model is told.
 fn edited(text: &str, call: Value) -> (String, String) {
+    let (text, result, _) = flagged(text, call);
+    (text, result)
+}
+
+/// As [`edited`], and whether the editor is told that the edit was fuzzy.
+fn flagged(text: &str, call: Value) -> (String, String, bool) {
     let stage = Stage::with(Setup::agent(), "", AUTO);
     stage.workspace.write("a.txt", text);
-    let (_, prompt) = stage.call("edit_file", call);
-    let result = stage.result(&prompt);
-    (stage.workspace.read("a.txt"), result)
+    let (session, prompt) = stage.call("edit_file", call);
+    let mut asked = stage.model.next();
+    let result = asked.result();
+    asked.say("done");
+    asked.end();
+    let is_flagged = |updates: Vec<Value>| {
+        let mut metas = updates.iter().map(|it| &it["_meta"]["undine"]["fuzzy"]);
+        metas.any(|it| *it == true)
+    };
+    let is_fuzzy = is_flagged(stage.editor.end(&prompt).of_kind("tool_call_update"));
+    // The log knows it too.
+    let replayed = stage.editor.load(&session).unwrap();
+    let replayed = replayed.iter().map(|it| serde_json::to_value(it).unwrap());
+    assert_eq!(is_flagged(replayed.collect()), is_fuzzy);
+    (stage.workspace.read("a.txt"), result, is_fuzzy)
 }
 
 #[test]
@@ -43,12 +61,13 @@ fn r_008_each_looser_step_applies_and_is_told_to_the_model() {
     ];
     for (text, target, expected, is_fuzzy) in cases {
         let blanks = &target[..target.len() - target.trim_start().len()];
-        let (new, result) = edited(
+        let (new, result, is_flagged) = flagged(
             text,
             edit("a.txt", target, &format!("{blanks}let a = 2;\n")),
         );
         assert_eq!(new, expected);
         assert_eq!(result.contains("verify"), is_fuzzy, "{result}");
+        assert_eq!(is_flagged, is_fuzzy, "{text:?}");
     }
 }
 

@@ -212,26 +212,3 @@ fn bug_016_a_large_read_is_cancelled_at_once() {
     stage.editor.cancel(&session);
     assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::Cancelled));
 }
-
-#[test]
-fn a_picture_is_told_by_its_first_bytes_and_not_shown_as_text() {
-    let stage = stage("");
-    let cases: [(&[u8], &str); 5] = [
-        (b"\x89PNG\r\n\x1a\n....", "[image/png, 12 bytes]\n"),
-        (b"\xff\xd8\xff\xe0....", "[image/jpeg, 8 bytes]\n"),
-        (b"GIF89a..", "[image/gif, 8 bytes]\n"),
-        (b"RIFF....WEBPVP8 ", "[image/webp, 16 bytes]\n"),
-        (b"%PDF-1.7\n", "[application/pdf, 9 bytes]\n"),
-    ];
-    for (bytes, expected) in cases {
-        stage.workspace.write("a.txt", bytes);
-        let result = read(&stage, json!({"path": "a.txt"}));
-        assert!(result.starts_with(expected), "{result}");
-    }
-    stage.workspace.write(
-        "b.png",
-        [b"\x89PNG\r\n\x1a\n".as_slice(), &[0; 3_932_153]].concat(),
-    );
-    let result = read(&stage, json!({"path": "b.png"}));
-    assert!(result.contains("picture of 3932161 bytes"), "{result}");
-}

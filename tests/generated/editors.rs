@@ -14,20 +14,10 @@ struct Editor {
 const NO_INTERFACE: &str =
     "the extension has no interface yet; the editor's own messages and code actions serve";
 
-const NOT_YET: &str = "the plugin does not show applied changes yet";
-
 const EDITORS: &[Editor] = &[
     Editor {
         folder: "editors/nvim",
-        without: &[
-            ("undine/review/list", NOT_YET),
-            ("undine/review/resolve", NOT_YET),
-            ("undine/review/base", NOT_YET),
-            ("undine/review/changed", NOT_YET),
-            ("undine/checkpoint/list", NOT_YET),
-            ("undine/checkpoint/create", NOT_YET),
-            ("undine/checkpoint/restore", NOT_YET),
-        ],
+        without: &[],
     },
     Editor {
         folder: "editors/vscode",

@@ -90,6 +90,10 @@ fn methods() -> Vec<Method> {
             Some(round_trip::<Option<lsp::MessageActionItem>>),
         ),
     ];
+    // What rides in `_meta`, which no row tells of.
+    let proposed = protocol::hunks::ProposedHunk::schema_name().into_owned();
+    let round_trip: RoundTrip = round_trip::<protocol::hunks::ProposedHunk>;
+    methods[0].types.push((proposed, round_trip));
     methods.extend(protocol::client_requests!(from_rows));
     methods.extend(protocol::client_notifications!(from_rows));
     methods.extend(protocol::server_requests!(from_rows));

@@ -74,6 +74,8 @@ pub fn wire() -> Wire {
             result: row.result.map(|it| name_of(&it(&mut generator).to_value())),
         })
         .collect();
+    // What rides in `_meta`, which no row tells of.
+    generator.subschema_for::<protocol::hunks::ProposedHunk>();
     let ours = our_names();
     let types = generator
         .definitions()

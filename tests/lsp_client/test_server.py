@@ -158,6 +158,62 @@ async def test_a_refused_edit_is_not_made_and_the_model_is_told(editor: Editor, 
     assert (editor.buffers[uri].text, editor.edits, len(editor.asked)) == (before, [], 1)
 
 
+async def changed_by_the_agent(editor: Editor, model: ScriptedModel) -> str:
+    """Lets the agent change the comment, with the person's leave; its URI."""
+    model.will(EDIT)
+    model.will(says("Done."))
+    uri = editor.open("src/main.rs")
+    await editor.execute(await editor.command(uri, GREET, FIX, [problem(GREET, "cannot find function `greet`")]))
+    await ended(editor)
+    return uri
+
+
+COMMENT = types.Range(types.Position(4, 0), types.Position(4, 0))
+
+
+async def review(editor: Editor, uri: str) -> dict[str, types.CodeAction]:
+    actions = await editor.actions(uri, COMMENT)
+    return {it.title: it for it in actions if isinstance(it, types.CodeAction) and it.kind == "undine.review"}
+
+
+async def test_a_change_is_shown_by_what_the_client_declares_and_reverted_by_its_action(editor: Editor, model: ScriptedModel):
+    uri = await changed_by_the_agent(editor, model)
+    document, capabilities = types.TextDocumentIdentifier(uri), editor.result.capabilities
+    if capabilities.diagnostic_provider:
+        report = await editor.within(editor.client.text_document_diagnostic_async(types.DocumentDiagnosticParams(document)))
+        shown = report.items
+    else:
+        shown = await editor.until(lambda: editor.client.diagnostics.get(uri), "the diagnostic of the change")
+    assert [(it.severity, it.source, it.range.start) for it in shown] == [(types.DiagnosticSeverity.Information, "undine", COMMENT.start)]
+    if capabilities.code_lens_provider:
+        lenses = await editor.within(editor.client.text_document_code_lens_async(types.CodeLensParams(document)))
+        assert [it.command.title for it in lenses] == ["Keep", "Revert"]
+    if capabilities.inlay_hint_provider:
+        whole = types.Range(types.Position(0, 0), types.Position(6, 0))
+        hints = await editor.within(editor.client.text_document_inlay_hint_async(types.InlayHintParams(document, whole)))
+        assert [it.label for it in hints] == ["was: // Grüße 🙂"]
+    action = (await review(editor, uri))["Revert this change"]
+    versioned = editor.client.capabilities.workspace.workspace_edit.document_changes
+    if not versioned:
+        await editor.execute(action.command)
+    else:
+        if action.edit is None:
+            action = await editor.within(editor.client.code_action_resolve_async(action))
+        assert editor._apply(types.ApplyWorkspaceEditParams(action.edit)).applied
+    assert "// Grüße 🙂\n" in editor.buffers[uri].text
+    assert await review(editor, uri) == {}
+    if not capabilities.diagnostic_provider:
+        await editor.until(lambda: not editor.client.diagnostics.get(uri), "the end of the diagnostic")
+
+
+async def test_a_change_is_kept_by_command(editor: Editor, model: ScriptedModel):
+    uri = await changed_by_the_agent(editor, model)
+    after = editor.buffers[uri].text
+    await editor.execute((await review(editor, uri))["Keep this change"].command)
+    assert await review(editor, uri) == {}
+    assert editor.buffers[uri].text == after
+
+
 async def test_shutdown_ends_a_running_turn(editor: Editor, model: ScriptedModel):
     gate = Gate()
     model.will(says("Thinking."), gate)

@@ -7,6 +7,7 @@
 mod check;
 
 use super::PATIENCE;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use check::check;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -189,12 +190,13 @@ impl Asked {
         text_of(&last["content"])
     }
 
-    /// The results that stand at the end, in order.
+    /// The results that stand at the end, in order; their pictures may stand behind them.
     pub fn results(&self) -> Vec<String> {
         let mut results: Vec<String> = self
             .messages()
             .iter()
             .rev()
+            .skip_while(|it| it["role"] == "user" && it["content"].is_array())
             .take_while(|it| it["role"] == "tool")
             .map(|it| text_of(&it["content"]))
             .collect();
@@ -208,6 +210,26 @@ impl Asked {
         let mut results = self.results();
         assert_eq!(results.len(), 1, "{:#}", self.body);
         results.remove(0)
+    }
+
+    /// All pictures of the request: the text in front of each, its media type and its bytes.
+    pub fn pictures(&self) -> Vec<(String, String, Vec<u8>)> {
+        let mut pictures = Vec::new();
+        let mut label = "";
+        let contents = self
+            .messages()
+            .iter()
+            .filter_map(|it| it["content"].as_array());
+        for part in contents.flatten() {
+            match part["image_url"]["url"].as_str() {
+                None => label = part["text"].as_str().unwrap(),
+                Some(url) => {
+                    let (kind, data) = data_url(url).unwrap();
+                    pictures.push((label.to_owned(), kind, data));
+                }
+            }
+        }
+        pictures
     }
 
     /// Says a piece of text.
@@ -350,13 +372,19 @@ impl Drop for Asked {
     }
 }
 
-/// A content that is a string or parts of text.
+/// The media type and the bytes of a `data:` URL.
+pub fn data_url(url: &str) -> Option<(String, Vec<u8>)> {
+    let (kind, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
+    Some((kind.to_owned(), STANDARD.decode(data).ok()?))
+}
+
+/// A content that is a string or parts of text and pictures.
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts
             .iter()
-            .map(|it| it["text"].as_str().unwrap())
+            .filter_map(|it| it["text"].as_str())
             .collect::<Vec<_>>()
             .join("\n"),
         other => panic!("no text: {other}"),

@@ -63,6 +63,26 @@ fn an_edit_is_made_when_its_action_is_chosen_where_the_editor_resolves() {
 }
 
 #[test]
+fn an_edit_in_an_action_says_what_it_is_where_the_editor_heeds_that() {
+    let mut declares = at_once();
+    declares["textDocument"]["codeAction"]["honorsChangeAnnotations"] = json!(true);
+    declares["workspace"] = json!({"workspaceEdit": {"changeAnnotationSupport": {}}});
+    let stage = stage(declares);
+    agent_edits(&stage, "a.txt", "two\n", "2\n");
+    let action = titled(actions(&stage, 1), "Revert this change");
+    let edit = &action["edit"];
+    let annotation =
+        json!({"label": "Undine: Revert", "description": "Undine, as you asked in the review"});
+    assert_eq!(edit["changeAnnotations"], json!({"undine": annotation}));
+    assert_eq!(
+        edit["documentChanges"][0]["edits"][0]["annotationId"],
+        "undine"
+    );
+    stage.editor.apply_own(edit).unwrap();
+    assert_eq!(text(&stage), before());
+}
+
+#[test]
 fn a_stale_revert_does_nothing_and_can_be_asked_for_again() {
     let stage = stage(json!({}));
     agent_edits(&stage, "a.txt", "two\n", "2\n");
@@ -161,23 +181,49 @@ fn an_editor_without_literals_gets_commands_and_the_server_sends_the_edit() {
     assert_eq!(text(&stage), before());
 }
 
+/// The command that reverts all of `a.txt`.
+fn revert_all(stage: &Stage) -> Value {
+    json!({"command": "undine.review.revert", "arguments": [{"uri": uri_of(stage, "a.txt")}]})
+}
+
 #[test]
-fn an_edit_that_the_editor_refuses_or_skips_is_not_done() {
+fn an_edit_that_the_editor_refuses_is_not_done_and_can_be_asked_for_again() {
     let stage = stage(without_literals());
     agent_edits(&stage, "a.txt", "two\n", "2\n");
-    let params =
-        json!({"command": "undine.review.revert", "arguments": [{"uri": uri_of(&stage, "a.txt")}]});
-    stage.editor.on_edit([OnEdit::Refuse(None)]);
-    let id = stage
-        .editor
-        .raw_request("workspace/executeCommand", params.clone());
-    let error = stage.editor.raw_answer(id).unwrap_err();
-    assert!(error.message.contains("nothing was changed"), "{error:?}");
-    assert_eq!(text(&stage), before().replace("two", "2"));
-    // It can be asked for again.
-    let result = ask(&stage, "workspace/executeCommand", params);
+    let answers = [
+        json!({"result": {"applied": false}}),
+        json!({"result": null}),
+        json!({"error": {"code": -32603, "message": "Internal error"}}),
+    ];
+    for answer in answers {
+        stage.editor.on_edit([OnEdit::Hold]);
+        let id = stage
+            .editor
+            .raw_request("workspace/executeCommand", revert_all(&stage));
+        let edit = stage.editor.expect_raw("workspace/applyEdit");
+        stage.editor.raw_message(&edit["id"], answer.clone());
+        let error = stage.editor.raw_answer(id).unwrap_err();
+        assert!(
+            error.message.contains("did not apply"),
+            "{answer} {error:?}"
+        );
+        assert_eq!(text(&stage), before().replace("two", "2"));
+    }
+    let result = ask(&stage, "workspace/executeCommand", revert_all(&stage));
     assert_eq!(result["settled"].as_array().unwrap().len(), 1);
     assert_eq!(text(&stage), before());
+}
+
+#[test]
+fn an_edit_that_the_editor_says_it_made_and_did_not_is_made_the_next_time() {
+    let stage = stage(without_literals());
+    agent_edits(&stage, "a.txt", "two\n", "2\n");
+    stage.editor.on_edit([OnEdit::Lie]);
+    let result = ask(&stage, "workspace/executeCommand", revert_all(&stage));
+    assert_eq!(result["settled"].as_array().unwrap().len(), 1);
+    assert_eq!(text(&stage), before());
+    // The agent's, the one that was skipped, and the one that was made.
+    assert_eq!(stage.editor.edits().len(), 3);
 }
 
 #[test]

@@ -19,6 +19,7 @@ const REFRESHES: [&str; 2] = ["workspace/codeLens/refresh", "workspace/inlayHint
 fn refreshed(stage: &Stage) {
     for method in REFRESHES {
         let request = stage.editor.expect_raw(method);
+        assert_eq!(request.get("params"), None);
         stage.editor.raw_reply(&request["id"], Value::Null);
     }
 }
@@ -92,15 +93,20 @@ fn a_hint_says_what_stood_there() {
 
 #[test]
 fn typing_beside_a_change_asks_for_no_refresh() {
-    let stage = stage(marks());
+    let mut declares = marks();
+    declares["textDocument"]["publishDiagnostics"] = json!({});
+    let stage = stage(declares);
+    let published = || stage.editor.expect_raw("textDocument/publishDiagnostics");
     agent_edits(&stage, "a.txt", "two\n", "2\n");
     refreshed(&stage);
+    published();
     stage.editor.type_over("a.txt", "one\n", "zero\none\n");
-    assert_eq!(lenses(&stage)[0]["range"]["start"]["line"], 2);
-    run(&stage, &titled(actions(&stage, 2), "Keep this change"));
-    // The one of the keep, and none before it.
-    refreshed(&stage);
+    // The server has said by now all that it says of the typing.
+    let line = &published()["params"]["diagnostics"][0]["range"]["start"]["line"];
+    assert_eq!(*line, 2);
+    stage.editor.round_trip();
     REFRESHES.iter().for_each(|it| stage.editor.assert_none(it));
+    assert_eq!(lenses(&stage)[0]["range"]["start"]["line"], 2);
 }
 
 #[test]

@@ -35,6 +35,7 @@ const HOST: Layers = &[
         "event",
         "files",
         "plan",
+        "pdf",
         "apply",
         "restore",
         "model",
@@ -58,7 +59,7 @@ const HOST: Layers = &[
         "door",
     ],
     // What a person starts.
-    &["demo", "cli"],
+    &["demo", "run", "approvals", "cli"],
 ];
 
 #[test]

@@ -34,9 +34,39 @@ command("UndineReject", function(args)
   require("undine.approvals").reject(args.args)
 end, { nargs = "*", desc = "Refuse what is waiting; words become the reason" })
 
-command("UndineReview", function()
-  require("undine.approvals").show()
-end, { desc = "Go to what is waiting for an answer" })
+command("UndineReview", function(args)
+  require("undine.review").command(args.args)
+end, {
+  nargs = "?",
+  complete = function(lead)
+    return require("undine.review").complete(lead)
+  end,
+  desc = "Go to what is waiting for an answer, or list the changes to review",
+})
+
+--- Keeps or reverts changes; with a range, those in its lines.
+for name, action in pairs({ UndineKeep = "keep", UndineRevert = "revert" }) do
+  command(name, function(args)
+    require("undine.changes.actions").command(action, args)
+  end, {
+    nargs = "?",
+    range = true,
+    complete = function(lead)
+      return require("undine.changes.actions").complete(lead)
+    end,
+    desc = ("%s a change of the agent, a file's, a turn's or all"):format(
+      action == "keep" and "Keep" or "Revert"
+    ),
+  })
+end
+
+command("UndineCheckpoints", function()
+  require("undine.checkpoints").pick()
+end, { desc = "Choose a checkpoint and give its files back what they were" })
+
+command("UndineCheckpoint", function(args)
+  require("undine.checkpoints").create(args.fargs)
+end, { nargs = "*", complete = "file", desc = "Make a checkpoint of files, or of the current one" })
 
 command("UndineMode", function(args)
   require("undine.session").mode(args.args)
@@ -61,14 +91,31 @@ local plugs = {
   ["undine-review"] = "UndineReview",
   ["undine-mode"] = "UndineMode",
   ["undine-sessions"] = "UndineSessions",
+  ["undine-list"] = "UndineReview all",
+  ["undine-diff"] = "UndineReview diff",
+  ["undine-keep-hunk"] = "UndineKeep hunk",
+  ["undine-keep-file"] = "UndineKeep file",
+  ["undine-revert-hunk"] = "UndineRevert hunk",
+  ["undine-revert-file"] = "UndineRevert file",
+  ["undine-checkpoints"] = "UndineCheckpoints",
 }
 for name, rhs in pairs(plugs) do
   vim.keymap.set("n", ("<Plug>(%s)"):format(name), ("<Cmd>%s<CR>"):format(rhs))
 end
 
-vim.keymap.set("n", "<Plug>(undine-next-hunk)", function()
-  require("undine.review").jump(1)
-end)
-vim.keymap.set("n", "<Plug>(undine-prev-hunk)", function()
-  require("undine.review").jump(-1)
-end)
+---@type table<string, [string, string, any]> a function of a module and its argument
+local steps = {
+  ["undine-next-hunk"] = { "undine.review", "jump", 1 },
+  ["undine-prev-hunk"] = { "undine.review", "jump", -1 },
+  ["undine-accept-hunk"] = { "undine.review", "choose", true },
+  ["undine-reject-hunk"] = { "undine.review", "choose", false },
+  ["undine-next-change"] = { "undine.changes.actions", "jump", 1 },
+  ["undine-prev-change"] = { "undine.changes.actions", "jump", -1 },
+  ["undine-next-file"] = { "undine.changes.actions", "jump_file", 1 },
+  ["undine-prev-file"] = { "undine.changes.actions", "jump_file", -1 },
+}
+for name, it in pairs(steps) do
+  vim.keymap.set("n", ("<Plug>(%s)"):format(name), function()
+    require(it[1])[it[2]](it[3])
+  end)
+end

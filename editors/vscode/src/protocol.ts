@@ -1013,3 +1013,19 @@ export interface SessionMessageChunk {
     content: ContentBlock;
     _meta?: Record<string, unknown> | null;
 }
+
+/**
+ * Lines of a proposed change, in `toolCall._meta.undine.hunks` of a `session/request_permission`. The
+ * answer's `_meta.undine.acceptedHunks` names the ids of those that the person wants made.
+ */
+export interface ProposedHunk {
+    /** Names it within its question. */
+    id: string;
+    uri: string;
+    /** The lines of the text as it is that would go, whole lines; empty where lines only come in. */
+    range: unknown;
+    /** Those lines, with their endings. */
+    removed: string;
+    /** The lines that would come in their place, with their endings. */
+    added: string;
+}

@@ -2,10 +2,12 @@
 
 pub mod instructions;
 
-use crate::provider::{Content, Message, ModelRequest, ToolCall, ToolResult};
+use crate::provider::{Content, Image, Message, ModelRequest, ToolCall, ToolResult};
 use crate::session::Settings;
 use protocol::session::CallId;
+use protocol::tool::Picture;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// One step of the history.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +51,62 @@ pub struct Asked {
     pub id: CallId,
     pub call: ToolCall,
     pub result: Option<ToolResult>,
+    /// The result's pictures; `result` itself has none.
+    pub pictures: Vec<Held>,
+}
+
+impl Asked {
+    pub fn new(id: CallId, call: ToolCall) -> Self {
+        Self {
+            id,
+            call,
+            result: None,
+            pictures: Vec::new(),
+        }
+    }
+}
+
+/// A picture of the history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    pub picture: Picture,
+    pub sight: Sight,
+}
+
+/// Whether the model sees a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sight {
+    /// It is sent with its result: its bytes in base64.
+    Seen(Arc<str>),
+    /// Newer ones are, or its bytes are gone.
+    Past,
+    /// The provider does not take it.
+    Refused,
+}
+
+/// The most pictures of a conversation that are sent: the newest (spec 18.2).
+pub const MAX_PICTURES: usize = 3;
+
+/// Pictures in the order of the history, the newest first, however far behind each other their results came.
+pub fn newest_pictures(history: &mut [Entry]) -> impl Iterator<Item = (CallId, &mut Held)> {
+    let answers = history.iter_mut().rev().filter_map(|it| match it {
+        Entry::Answer(answer) => Some(answer),
+        Entry::User(_) => None,
+    });
+    let calls = answers.flat_map(|it| it.calls.iter_mut().rev());
+    calls.flat_map(|it| {
+        let id = it.id;
+        it.pictures.iter_mut().rev().map(move |held| (id, held))
+    })
+}
+
+/// Forgets the bytes of all pictures but the newest.
+pub fn forget_old_pictures(history: &mut [Entry]) {
+    for (_, held) in newest_pictures(history).skip(MAX_PICTURES) {
+        if let Sight::Seen(_) = held.sight {
+            held.sight = Sight::Past;
+        }
+    }
 }
 
 /// Builds the request for the next answer.
@@ -99,9 +157,32 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
 }
 
 fn result_of(asked: &Asked) -> ToolResult {
-    asked.result.clone().unwrap_or_else(|| ToolResult {
+    let mut result = asked.result.clone().unwrap_or_else(|| ToolResult {
         id: asked.call.id.clone(),
         text: "This call has no result.".to_owned(),
         is_error: true,
-    })
+        images: Vec::new(),
+    });
+    for Held { picture, sight } in &asked.pictures {
+        let name = match picture.name.as_str() {
+            "" => "The picture",
+            name => name,
+        };
+        let why = match sight {
+            Sight::Seen(data) => {
+                let (picture, data) = (picture.clone(), data.clone());
+                result.images.push(Image { picture, data });
+                continue;
+            }
+            Sight::Past => format!(
+                "is not shown any more, because only the newest {MAX_PICTURES} pictures are; read it again to see it"
+            ),
+            Sight::Refused => "could not be shown, because the provider did not take it".to_owned(),
+        };
+        if !result.text.ends_with('\n') {
+            result.text.push('\n');
+        }
+        result.text.push_str(&format!("[{name} {why}]"));
+    }
+    result
 }

@@ -91,6 +91,16 @@ fn read_only(what: &str) -> Verdict {
     ))
 }
 
+/// Whether a call can wait for its approval and be made later as well as now: what changes files or runs a
+/// command (spec 3.7). What is read for the model is of use to it now or never.
+pub fn is_replayable(accesses: &[Access]) -> bool {
+    accesses.iter().all(|it| match it {
+        Access::Write { .. } | Access::Run { .. } => true,
+        Access::Read { place, .. } => *place == Place::Project,
+        Access::Ask => false,
+    })
+}
+
 /// Whether a remembered answer covers an access: exactly what was shown, nothing wider.
 fn covers(rule: &Rule, access: &Access) -> bool {
     match (rule, access) {
@@ -282,6 +292,30 @@ mod tests {
             place: Place::External,
         };
         assert_eq!(decide(Mode::Ask, &rules, &[elsewhere]), Verdict::Ask);
+    }
+
+    #[test]
+    fn bug_026_a_remembered_command_clears_no_other_of_the_same_program() {
+        let rule = session_rule(Mode::Ask, &[], &[run("curl https://safe")]).unwrap();
+        let verdict = |command| decide(Mode::Ask, std::slice::from_ref(&rule), &[run(command)]);
+        assert_eq!(verdict("curl  https://safe"), Verdict::Allow);
+        for other in [
+            "curl https://evil",
+            "curl https://safe https://evil",
+            "curl",
+            "curl https://safe; curl https://evil",
+        ] {
+            assert_eq!(verdict(other), Verdict::Ask, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_changes_or_runs_can_wait_and_what_reads_elsewhere_or_asks_cannot() {
+        let waits = |accesses: &[Access]| is_replayable(accesses);
+        assert!(waits(&[write(Place::Project), run("make")]));
+        assert!(waits(&[read(Place::Project), write(Place::External)]));
+        assert!(!waits(&[read(Place::External)]) && !waits(&[Access::Ask]));
+        assert!(!waits(&[write(Place::Project), read(Place::External)]));
     }
 
     #[test]

@@ -8,7 +8,9 @@ pub mod failure;
 pub mod http;
 pub mod sse;
 
+use protocol::tool::Picture;
 use serde_json::Value;
+use std::sync::Arc;
 
 pub use http::{Endpoint, HttpRequest, Secret, without_secrets};
 
@@ -139,6 +141,16 @@ pub struct ToolResult {
     pub text: String,
     /// Whether `text` says what went wrong. Formats without such a flag send the text alone.
     pub is_error: bool,
+    /// Pictures that belong to it. Formats that take them only from the person send them right behind the results.
+    pub images: Vec<Image>,
+}
+
+/// A picture with its bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    pub picture: Picture,
+    /// Base64 (RFC 4648 section 4), as every provider and every editor wants it.
+    pub data: Arc<str>,
 }
 
 /// What a model says, in the order it says it.
@@ -226,6 +238,8 @@ pub enum ModelErrorKind {
     ContextOverflow,
     /// The provider does not accept the request as it is.
     BadRequest,
+    /// The provider does not accept the request, and what it says of it is about pictures.
+    Pictures,
     /// The stream ended before the answer did.
     Cut,
     /// The answer is larger than one of our limits, which the message names.

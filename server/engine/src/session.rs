@@ -6,6 +6,7 @@
 mod call;
 mod effect;
 mod fold;
+mod replay;
 mod turn;
 
 #[cfg(test)]
@@ -13,15 +14,17 @@ mod laws;
 #[cfg(test)]
 mod script;
 
-pub use call::{Finished, Planned, Preview, Question};
+pub use call::{Action, Finished, Planned, Preview, Question};
 pub use effect::{CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Update};
 pub use fold::replay;
+pub use replay::{Replay, ReplayEnd};
 
 use crate::context::Entry;
 use crate::provider::ToolSpec;
 use protocol::approval::Rule;
 use protocol::record::Record;
 use protocol::session::{CallId, Mode, StreamId, TurnId};
+use protocol::tool::Outcome;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
@@ -40,6 +43,8 @@ pub struct Settings {
     pub edit_rounds: u32,
     /// Model answers in one turn (`[limits] turn_answers`).
     pub turn_answers: u32,
+    /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
+    pub attended: bool,
 }
 
 /// One conversation's whole state.
@@ -52,6 +57,8 @@ pub struct Session {
     history: Vec<Entry>,
     turn: Option<turn::Turn>,
     queue: VecDeque<turn::Queued>,
+    /// Approvals whose action ran in this session, by id, and how it ended.
+    replayed: BTreeMap<String, Outcome>,
     /// What the model is told when it is asked next.
     untold: Vec<Untold>,
     next: Counters,
@@ -101,6 +108,7 @@ impl Session {
             turn: None,
             queue: VecDeque::new(),
             untold: Vec::new(),
+            replayed: BTreeMap::new(),
             next: Counters::default(),
         }
     }
@@ -154,6 +162,8 @@ impl Session {
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
+            Input::Queued(call, stored) => self.queued(call, stored, &mut effects),
+            Input::Replay(replay) => self.replay(*replay, &mut effects),
             Input::Output(call, text) => self.output(call, text, &mut effects),
             Input::Finished(call, finished) => self.finished(call, finished, &mut effects),
         }

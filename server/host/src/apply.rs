@@ -15,6 +15,8 @@ use crate::plan::World;
 use crate::store::checkpoints::{Before, Cause};
 use crate::store::journal::{Entry, Journal, Journals};
 use crate::workspace::FilePath;
+pub use check::edited;
+
 use check::Checked;
 use disk::{Broken, Staged, Unplaced};
 use editor::{InEditor, Said, Sent, State};
@@ -230,7 +232,7 @@ fn entry(
         title: changes.label.clone(),
         root: world.workspace.root().to_path_buf(),
         checkpoint,
-        files: check::edited(changes),
+        files: edited(&changes.files),
         beside,
     }
 }

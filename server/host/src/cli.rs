@@ -2,22 +2,25 @@
 
 mod checkpoints;
 
+use crate::approvals;
 use crate::client::Client;
 use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
 use crate::handlers::{Reviewing, Shown};
-use crate::lsp::{self, Limits, Out};
+use crate::lsp::{self, FrontEvent, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
 use crate::process::launcher::Launcher;
 use crate::reviews::Reviews;
+use crate::run;
 use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
 use crate::tasks::Tasks;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use engine::config::{Layer, Origin};
+use protocol::config;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{IsTerminal, Write};
@@ -71,6 +74,43 @@ enum Command {
         #[arg(long)]
         force: bool,
     },
+    /// Runs one task without an editor.
+    ///
+    /// The answer goes to stdout, what the agent does and what goes wrong to stderr. Nobody is asked anything: an
+    /// action that needs an approval is kept, to be approved afterwards by `undine approve`; what cannot be
+    /// kept is refused. Exits with 0 when the model has ended its answer, else with 1. Ctrl-C ends the task.
+    Run {
+        /// The project's folder; the current one if missing.
+        #[arg(short = 'C', long = "directory", value_name = "DIR")]
+        directory: Option<PathBuf>,
+        /// What is to be done. Read from stdin if missing.
+        prompt: Option<String>,
+    },
+    /// Lists the actions that wait for an approval in this project, or shows one whole.
+    Approvals {
+        /// Lists those of all projects.
+        #[arg(long)]
+        all: bool,
+        /// Prints them as JSON, with those that were decided.
+        #[arg(long)]
+        json: bool,
+        /// The one to be shown; the beginning of its id is enough.
+        id: Option<String>,
+    },
+    /// Runs an action that waits for an approval: once, and only if it does what was shown.
+    ///
+    /// Where a file has changed so that it would do something else, nothing is done and the new change is shown;
+    /// approving it again does that one. The mode of today and the places that tools never write count as for any
+    /// other call. Exits with 0 when the action was done, else with 1.
+    Approve {
+        /// The beginning of its id is enough.
+        id: String,
+    },
+    /// Takes an action off the list, for good.
+    Deny {
+        /// The beginning of its id is enough.
+        id: String,
+    },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.
     ///
     /// The configured model answers, or the one that `--model` names; without one a built-in script does.
@@ -107,6 +147,14 @@ pub fn main() -> ExitCode {
             yes,
             keep,
         }),
+        Some(Command::Run { directory, prompt }) => {
+            run::run(run::Options { directory, prompt }, flags)
+        }
+        Some(Command::Approvals { all, json, id }) => {
+            approvals::list(&approvals::Options { all, json, id })
+        }
+        Some(Command::Approve { id }) => approvals::approve(&id, flags),
+        Some(Command::Deny { id }) => approvals::deny(&id),
         None if !std::io::stdin().is_terminal() => serve(flags),
         None => {
             use clap::CommandFactory;
@@ -202,8 +250,13 @@ fn put(table: &mut Map<String, Value>, key: &str, value: Value) {
     }
 }
 
-/// Serves an editor until it leaves, and ends the process: the reader may still sit in a read.
+/// Serves an editor until it leaves.
 fn serve(flags: Layer) -> ExitCode {
+    block_on(serve_editor(flags))
+}
+
+/// Does the work of a command and ends the process: a reader may still sit in a read.
+pub(crate) fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One, because tasks only wait: a second is woken by every word of a model, looks for work, finds
         // none and sleeps again, which doubles the switches of threads that a word costs. What computes or blocks
@@ -213,7 +266,7 @@ fn serve(flags: Layer) -> ExitCode {
         .build();
     let code = match runtime
         .context("starting the runtime")
-        .and_then(|it| it.block_on(serve_editor(flags)))
+        .and_then(|it| it.block_on(work))
     {
         Ok(code) => code,
         Err(error) => return complain(&error),
@@ -222,12 +275,49 @@ fn serve(flags: Layer) -> ExitCode {
 }
 
 /// Messages that may wait for the loop, from each side.
-const ROOM: usize = 256;
+pub(crate) const ROOM: usize = 256;
 
 async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
     let runtime = tokio::runtime::Handle::current();
     let out = Out::stdout().context("opening stdout")?;
-    let (service, front, front_events) = lsp::service(ROOM, runtime.clone());
+    let (service, front, front_events) = lsp::service(ROOM, runtime);
+    let front_of = Front {
+        out: out.clone(),
+        events: front_events,
+        attended: true,
+    };
+    with_host(flags, front_of, async |_, limits| {
+        let pump = Limits {
+            max_message_bytes: usize::try_from(limits.message_bytes).unwrap_or(usize::MAX),
+            max_open_requests: usize::try_from(limits.requests_in_flight).unwrap_or(usize::MAX),
+        };
+        let served = lsp::serve(service, front, out, pump).await;
+        served.context("reading stdin")
+    })
+    .await
+}
+
+/// Who is at the other end of the main loop.
+pub(crate) struct Front {
+    pub out: Out,
+    pub events: mpsc::Receiver<FrontEvent>,
+    /// Whether a person can be asked.
+    pub attended: bool,
+}
+
+/// Runs the main loop beside `work`, which talks to it, and then ends every turn and all that was started. `work` gets
+/// the way into the loop and the limits of the command line; its number is the exit code.
+pub(crate) async fn with_host(
+    flags: Layer,
+    front: Front,
+    work: impl AsyncFnOnce(mpsc::Sender<Event>, config::Limits) -> anyhow::Result<i32>,
+) -> anyhow::Result<i32> {
+    let runtime = tokio::runtime::Handle::current();
+    let Front {
+        out,
+        events: front_events,
+        attended,
+    } = front;
     let (inbox, events) = mpsc::channel::<Event>(ROOM);
     let (ended, parent_gone) = oneshot::channel();
     let children = Arc::new(Children::new(
@@ -241,7 +331,7 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
     let reviews = reviews.context("starting the thread that saves reviews")?;
     let host = Host {
         out: out.clone(),
-        inbox,
+        inbox: inbox.clone(),
         runtime: runtime.clone(),
         checkpoints: Checkpoints::new(&folders.data),
         folders,
@@ -261,6 +351,8 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
         task_session: None,
         next_token: 0,
         errands: BTreeMap::new(),
+        attended,
+        approving: HashMap::new(),
         asking: crate::asking::Asking::default(),
         tasks: Tasks::new(runtime),
         children: children.clone(),
@@ -271,22 +363,18 @@ async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
     };
     let ending = CancellationToken::new();
     let main_loop = tokio::spawn(main_loop::run(host, front_events, events, ending.clone()));
-    let pump = Limits {
-        max_message_bytes: usize::try_from(limits.message_bytes).unwrap_or(usize::MAX),
-        max_open_requests: usize::try_from(limits.requests_in_flight).unwrap_or(usize::MAX),
-    };
+    let grace = Duration::from_millis(limits.exit_ms);
     let code = tokio::select! {
-        code = lsp::serve(service, front, out.clone(), pump) => code.context("reading stdin")?,
+        code = work(inbox, limits) => code,
         // Not the sender's end: the loop ends with the reader, whose code counts.
-        Ok(()) = parent_gone => 1,
+        Ok(()) = parent_gone => Ok(1),
     };
     // Before the commands end: a result that still came in would have its model asked again. The loop
     // ends every turn first, so that each log says how it ended.
     ending.cancel();
-    let grace = Duration::from_millis(limits.exit_ms);
     let _ = tokio::time::timeout(grace, main_loop).await;
     // Launchers end what is left even if this takes too long.
     let _ = tokio::time::timeout(grace, children.stop_all()).await;
     out.flush(grace);
-    Ok(code)
+    code
 }

@@ -4,6 +4,7 @@ use crate::apply::Applied;
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
+use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
 use protocol::acp;
@@ -11,6 +12,7 @@ use protocol::lsp;
 use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
+use protocol::tool::Outcome;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -30,6 +32,8 @@ pub enum Event {
     Written(Vec<Written>),
     /// An errand's task has answered, by the errand's number.
     Errand(u64, Found),
+    /// The person approves a stored action.
+    Approve(Box<Approve>),
     /// Something that the person must hear of, whatever became of the call that met with it.
     Trouble(String),
     /// What became of a revert.
@@ -55,6 +59,27 @@ pub enum Found {
     /// Before the person is asked.
     Planned(Result<Planned, String>),
     Restored(Result<Restored, String>),
+}
+
+/// An approval of a stored action, and who waits for what becomes of it.
+pub struct Approve {
+    pub claim: Claim,
+    pub reply: oneshot::Sender<Approved>,
+}
+
+/// What became of an approved action. The texts are for the person.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Approved {
+    Ran {
+        outcome: Outcome,
+        text: String,
+    },
+    /// Nothing was done, and why.
+    Refused(String),
+    /// Nothing was done: it would do something else by now, and this is what the next approval is good for.
+    Changed {
+        preview: String,
+    },
 }
 
 /// One file that was changed on the disk.

@@ -3,6 +3,7 @@
 mod actions;
 mod annotations;
 mod answers;
+mod approvals;
 mod checkpoints;
 mod commands;
 mod commits;
@@ -21,6 +22,7 @@ mod sessions;
 mod shown_hunks;
 mod virtual_documents;
 
+pub(crate) use approvals::{Approving, denied, line as approval_line, whole as whole_approval};
 pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
 pub(crate) use lifecycle::read_layer;
 pub(crate) use refresh::Shown;

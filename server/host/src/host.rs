@@ -17,6 +17,7 @@ pub mod endpoint;
 pub mod event;
 pub mod files;
 pub mod model;
+pub mod pdf;
 pub mod plan;
 pub mod restore;
 pub mod reviews;
@@ -35,6 +36,8 @@ mod session_host;
 mod show;
 mod surfaces;
 
+mod approvals;
 mod demo;
+mod run;
 
 pub mod cli;

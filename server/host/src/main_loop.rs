@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::documents::Documents;
 use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
-use crate::handlers::{Reviewing, Shown};
+use crate::handlers::{Approving, Reviewing, Shown};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -57,6 +57,10 @@ pub struct Host {
     pub(crate) task_session: Option<SessionKey>,
     pub(crate) next_token: u64,
     pub(crate) errands: BTreeMap<u64, Errand>,
+    /// Somebody can be asked.
+    pub(crate) attended: bool,
+    /// Stored actions that run, by the ids of their approvals.
+    pub(crate) approving: HashMap<String, Approving>,
     pub(crate) asking: Asking,
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
@@ -144,8 +148,23 @@ impl Host {
         }
     }
 
-    /// Lets a session take something in, and does what it asks for.
+    /// Lets a session take something in, and does what it asks for. What may have the model asked waits for
+    /// reverts that are on their way; a cancel waits for nothing.
     pub(crate) fn step(&mut self, session: &SessionKey, input: Input) {
+        if matches!(input, Input::Cancel | Input::CancelPrompt(_)) {
+            for kept in self.take_kept(session) {
+                self.step_now(session, kept);
+            }
+        } else if asks_model(&input) {
+            let Some(input) = self.after_reverts(session, input) else {
+                return;
+            };
+            return self.step_now(session, input);
+        }
+        self.step_now(session, input);
+    }
+
+    fn step_now(&mut self, session: &SessionKey, input: Input) {
         if !self.sessions.contains_key(session) {
             return;
         }
@@ -168,10 +187,11 @@ impl Host {
         self.perform(session, effects);
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
-            && !open.plans.is_empty()
+            && !(open.plans.is_empty() && open.accepted.is_empty())
         {
             let open_calls: HashSet<CallId> = open.session.open_calls().collect();
             open.plans.retain(|call, _| open_calls.contains(call));
+            open.accepted.retain(|call, _| open_calls.contains(call));
         }
     }
 
@@ -275,6 +295,7 @@ impl Host {
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
             Event::Errand(number, found) => self.found(number, found),
+            Event::Approve(approve) => self.approve(*approve),
             Event::Trouble(text) => self.show_error(&text),
             Event::Written(files) => self.written(&files),
             Event::Reverted(id, end) => self.reverted(id, end),
@@ -333,10 +354,12 @@ fn asks_model(input: &Input) -> bool {
         | Input::Planned(..)
         | Input::Decided(..)
         | Input::Finished(..)
+        | Input::Queued(..)
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel
         | Input::Command { .. }
         | Input::Tell(_)
+        | Input::Replay(_)
         | Input::Output(..)
         | Input::Model(
             _,

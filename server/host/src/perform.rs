@@ -2,18 +2,24 @@
 
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
+use crate::files;
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
-use crate::plan::{Output, Plan, Run, WorkEnd, World};
+use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
+use crate::store::Pictures;
 use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
 use crate::tools;
-use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason};
+use crate::workspace::Workspace;
+use engine::provider::{
+    Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason,
+};
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
+use protocol::config::Config;
 use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
 use protocol::record::{EditedFile, Record};
@@ -31,7 +37,7 @@ impl Host {
             match effect {
                 Effect::Append(record) => self.append(session, record),
                 Effect::Show(update) => self.show(session, update),
-                Effect::AskModel { stream, request } => self.ask_model(session, stream, &request),
+                Effect::AskModel { stream, request } => self.ask_model(session, stream, *request),
                 Effect::StopModel(stream) => {
                     self.tasks.stop(&TaskKey::Model(session.clone(), stream))
                 }
@@ -41,6 +47,10 @@ impl Host {
                     arguments,
                 } => self.plan_call(session, call, tool, arguments),
                 Effect::AskPerson { call, question } => self.ask_person(session, call, *question),
+                Effect::QueueApproval { call, action } => {
+                    self.queue_approval(session, call, *action)
+                }
+                Effect::EndReplay { approval, end } => self.end_replay(session, &approval, end),
                 Effect::StopAsking(call) => self.stop_asking(session, call),
                 Effect::RunCall(call) => self.run_call(session, call),
                 Effect::StopCall(call) => {
@@ -154,7 +164,7 @@ impl Host {
         }
     }
 
-    fn ask_model(&mut self, session: &SessionKey, stream: StreamId, request: &ModelRequest) {
+    fn ask_model(&mut self, session: &SessionKey, stream: StreamId, request: ModelRequest) {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
@@ -172,7 +182,6 @@ impl Host {
             }
         };
         let provider = reached.wire.provider();
-        let http = provider.request(&reached.endpoint, request);
         let patience = Patience {
             connect: Duration::from_secs(open.config.limits.model_connect_secs),
             quiet: Duration::from_secs(open.config.limits.model_quiet_secs),
@@ -185,10 +194,17 @@ impl Host {
             inbox: self.inbox.clone(),
             room,
         };
-        self.tasks
-            .spawn(TaskKey::Model(session.clone(), stream), |token| {
-                model::run(provider, http, patience, token, sink)
-            });
+        self.tasks.spawn(
+            TaskKey::Model(session.clone(), stream),
+            |token| async move {
+                // Not in the loop: with its pictures it can be of many megabytes.
+                let n_bytes = pictures_of(&request);
+                let http =
+                    files::compute(n_bytes, || provider.request(&reached.endpoint, &request));
+                drop(request);
+                model::run(provider, http, patience, token, sink).await;
+            },
+        );
     }
 
     /// The world as a session's tools see it now.
@@ -199,26 +215,42 @@ impl Host {
             turn: open.session.turn().unwrap_or(TurnId(0)),
             call,
         };
+        let workspace = open.workspace.clone();
         World {
-            author,
-            session: open.key.clone(),
-            workspace: open.workspace.clone(),
-            documents: self.documents.snapshot(),
             seen: open.seen.clone(),
             given: open.given.clone(),
+            ..self.world_of(open.key.clone(), author, workspace, &open.config)
+        }
+    }
+
+    /// The world as it is now, of which nothing was read yet.
+    pub(crate) fn world_of(
+        &self,
+        session: SessionKey,
+        author: Author,
+        workspace: Arc<Workspace>,
+        config: &Config,
+    ) -> World {
+        World {
+            author,
+            session,
+            workspace,
+            seen: Arc::default(),
+            given: Arc::default(),
+            documents: self.documents.snapshot(),
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
             versioned_edits: self.client.document_changes,
             file_operations: self.client.file_operations,
-            limits: Arc::new(self.client.limits(&open.config.limits)),
-            edits: open.config.edits.clone(),
+            limits: Arc::new(self.client.limits(&config.limits)),
+            edits: config.edits.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
             journals: Journals::new(&self.folders.data),
-            checkpoints: Arc::new(self.checkpoints.with_limits(&open.config.limits)),
-            checkpoint_first: open.config.safety.checkpoint_on_mutation,
+            checkpoints: Arc::new(self.checkpoints.with_limits(&config.limits)),
+            checkpoint_first: config.safety.checkpoint_on_mutation,
             action: None,
-            key_variables: endpoint::key_variables(&open.config).into(),
+            key_variables: endpoint::key_variables(config).into(),
         }
     }
 
@@ -287,6 +319,7 @@ impl Host {
             return;
         };
         open.running.insert(call);
+        let accepted = open.accepted.get(&call).cloned();
         let Some(open) = self.sessions.get(session) else {
             return;
         };
@@ -296,6 +329,7 @@ impl Host {
         };
         let inbox = self.inbox.clone();
         let key = session.clone();
+        let pictures = Pictures::beside(open.log.path());
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
                 let started = Instant::now();
@@ -310,6 +344,7 @@ impl Host {
                     world,
                     token,
                     output,
+                    accepted,
                 })));
                 let done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(
@@ -317,6 +352,12 @@ impl Host {
                             .to_owned(),
                     )
                 });
+                // Before the log names them.
+                if let Ok(Done::Success { images, .. }) = &done
+                    && !images.is_empty()
+                {
+                    save_pictures(pictures, images.clone()).await;
+                }
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
                 // A loop that is gone needs no result.
                 let _ = inbox
@@ -333,11 +374,8 @@ impl Host {
             Arc::make_mut(&mut open.seen).extend(saw);
         }
         self.forget_run(session, call);
-        let input = Input::Finished(call, finished);
-        // The model is asked next, perhaps; what the person wants reverted comes first.
-        if let Some(input) = self.revert_before(session, input) {
-            self.step(session, input);
-        }
+        self.revert_before(session);
+        self.step(session, Input::Finished(call, finished));
     }
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {
@@ -371,6 +409,28 @@ impl Host {
         };
         self.show_message(kind, &format!("{}: {text}", view.title));
     }
+}
+
+fn pictures_of(request: &ModelRequest) -> usize {
+    let results = request.messages.iter().filter_map(|it| match it {
+        Message::Results(results) => Some(results),
+        Message::User(_) | Message::Assistant { .. } => None,
+    });
+    let images = results.flatten().flat_map(|it| &it.images);
+    images.map(|it| it.data.len()).sum()
+}
+
+/// A picture that cannot be kept is shown to the model all the same; only a resumed session goes without.
+async fn save_pictures(pictures: Pictures, images: Vec<Image>) {
+    let saving = tokio::task::spawn_blocking(move || {
+        for image in &images {
+            if let Err(error) = pictures.save(image) {
+                tracing::warn!(%error, "a picture was not kept");
+            }
+        }
+    });
+    // A panic has been reported already.
+    let _ = saving.await;
 }
 
 struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
@@ -461,6 +521,7 @@ fn kind_name(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::Overloaded => "overloaded",
         ModelErrorKind::ContextOverflow => "contextOverflow",
         ModelErrorKind::BadRequest => "badRequest",
+        ModelErrorKind::Pictures => "pictures",
         ModelErrorKind::Cut => "cut",
         ModelErrorKind::Limit => "limit",
         ModelErrorKind::Protocol => "protocol",

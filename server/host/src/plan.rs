@@ -6,11 +6,14 @@ use crate::process::Children;
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
+use engine::provider::Image;
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
 use protocol::config::{Edits, Limits};
+use protocol::hunks::ProposedHunk;
+use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
@@ -50,8 +53,7 @@ pub struct World {
     pub children: Arc<Children>,
     pub journals: Journals,
     pub checkpoints: Arc<Checkpoints>,
-    /// Whether a change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`). Not
-    /// where whoever applies it has made one.
+    /// Whether an agent's change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`).
     pub checkpoint_first: bool,
     /// What the model asked for: a checkpoint records it.
     pub action: Option<Arc<Action>>,
@@ -150,7 +152,18 @@ pub struct Plan {
     preview: Vec<Preview>,
     shown: String,
     action: Option<Arc<Action>>,
+    hunks: Vec<ProposedHunk>,
+    files: Vec<EditedFile>,
     work: Work,
+}
+
+/// The part of a plan's hunks that the person wants.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accepted {
+    /// Their ids.
+    pub hunks: Vec<String>,
+    /// Why not the others, in the person's words.
+    pub note: Option<String>,
 }
 
 type Work = Box<dyn FnOnce(Run) -> BoxFuture<'static, Result<Done, String>> + Send>;
@@ -161,6 +174,8 @@ pub struct Run {
     pub world: World,
     pub token: CancellationToken,
     pub output: Output,
+    /// Missing where all of it is wanted.
+    pub accepted: Option<Accepted>,
 }
 
 /// Where running work says what the person may see of it.
@@ -194,6 +209,8 @@ pub enum Done {
         saw: Vec<(PathBuf, TextHash)>,
         /// Whether a change was made at a place that is not written quite as the model wrote it (spec 1.3).
         fuzzy: bool,
+        /// For the model and the person.
+        images: Vec<Image>,
     },
     Cancelled,
     /// What the plan was made on has changed; nothing was done.
@@ -208,6 +225,7 @@ impl Done {
             exit_code: None,
             saw: Vec::new(),
             fuzzy: false,
+            images: Vec::new(),
         }
     }
 }
@@ -231,6 +249,7 @@ impl WorkEnd {
                 exit_code,
                 saw,
                 fuzzy,
+                images,
             }) => {
                 let outcome = Outcome::Success;
                 (
@@ -240,6 +259,7 @@ impl WorkEnd {
                         shown,
                         duration_ms,
                         exit_code,
+                        images,
                         fuzzy,
                     },
                     saw,
@@ -254,6 +274,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        images: Vec::new(),
                         fuzzy: false,
                     },
                     Vec::new(),
@@ -268,6 +289,7 @@ impl WorkEnd {
                         shown: None,
                         duration_ms,
                         exit_code: None,
+                        images: Vec::new(),
                         fuzzy: false,
                     },
                     Vec::new(),
@@ -286,6 +308,8 @@ impl Plan {
             accesses: Vec::new(),
             preview: Vec::new(),
             shown: None,
+            hunks: Vec::new(),
+            files: Vec::new(),
         }
     }
 
@@ -298,6 +322,11 @@ impl Plan {
             preview: self.preview.clone(),
             shown: self.shown.clone(),
         }
+    }
+
+    /// What it makes of which files, for what must be known again later.
+    pub fn files(&self) -> &[EditedFile] {
+        &self.files
     }
 
     /// The kind is the tool's; whoever called the tool sets it.
@@ -316,6 +345,11 @@ impl Plan {
         self.action.clone()
     }
 
+    /// What it would change, place by place, for a person who wants only a part of it.
+    pub fn hunks(&self) -> &[ProposedHunk] {
+        &self.hunks
+    }
+
     /// Starts the work.
     pub fn run(self, run: Run) -> BoxFuture<'static, Result<Done, String>> {
         (self.work)(run)
@@ -327,6 +361,8 @@ pub struct PlanBuilder {
     accesses: Vec<Access>,
     preview: Vec<Preview>,
     shown: Option<String>,
+    hunks: Vec<ProposedHunk>,
+    files: Vec<EditedFile>,
 }
 
 impl PlanBuilder {
@@ -356,6 +392,17 @@ impl PlanBuilder {
         self
     }
 
+    pub fn hunks(mut self, hunks: Vec<ProposedHunk>) -> Self {
+        self.hunks = hunks;
+        self
+    }
+
+    /// What it makes of which files.
+    pub fn edits(mut self, files: Vec<EditedFile>) -> Self {
+        self.files = files;
+        self
+    }
+
     /// The hash that an approval is bound to, where the accesses alone do not say everything.
     pub fn shown(mut self, hash: String) -> Self {
         self.shown = Some(hash);
@@ -376,6 +423,8 @@ impl PlanBuilder {
             preview: self.preview,
             shown,
             action: None,
+            hunks: self.hunks,
+            files: self.files,
             work: Box::new(move |run| Box::pin(work(run))),
         }
     }

@@ -10,7 +10,7 @@ use crate::plan::World;
 use crate::regular;
 use crate::store::checkpoints::{Before, Cause, Entry, Loaded, Manifest};
 use crate::workspace::FilePath;
-use engine::text::{FileText, Form};
+use engine::text::{FileText, Form, file::is_latin};
 use protocol::tool::Place;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -51,14 +51,8 @@ pub struct Skipped {
 
 /// Restores a checkpoint. The error is a sentence for the person; then nothing was changed.
 pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
-    let world = World {
-        // The one that undoes it is made here, since its id is told.
-        checkpoint_first: false,
-        action: None,
-        ..world.clone()
-    };
     for _ in 0..world.limits.edit_rounds.max(1) {
-        let planned = plan(&world, id).await?;
+        let planned = plan(world, id).await?;
         let Planned {
             manifest: Manifest { id, title, .. },
             changes,
@@ -70,16 +64,17 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
             author: None,
             action: None,
         };
-        let undo = make(&world, cause, before).await?;
+        // Made here and not by `apply`, since its id is told.
+        let undo = make(world, cause, before).await?;
         let changes = Changes {
-            label: format!("Undine: restore {title}"),
+            label: format!("Restore {title}"),
             files: changes,
             by: Whose::Person,
         };
         let unsaved = if changes.files.is_empty() {
             Vec::new()
         } else {
-            match apply::apply(&world, &changes).await? {
+            match apply::apply(world, &changes).await? {
                 Applied::Done { unsaved, .. } => unsaved,
                 // Nothing cancels it; as ever, nothing is done then.
                 Applied::Moved | Applied::Cancelled => continue,
@@ -312,6 +307,9 @@ fn before(file: &FilePath, live: Option<Live>) -> Result<Before, String> {
             let Some(disk) = disk else {
                 return live.text.into_bytes();
             };
+            if is_latin(&disk, &live.text) {
+                return disk;
+            }
             let decoded = FileText::decode(disk.clone());
             match live.text.strip_prefix(MARK).unwrap_or(&live.text) {
                 text if text == decoded.text => disk,

@@ -8,10 +8,13 @@ mod follow;
 mod keeper;
 mod news;
 mod shelf;
+#[cfg(test)]
+mod tests;
 mod wish;
 
 use crate::event::{Event, Whose};
 use engine::review::{By, FileChange, HunkState, Ledger, ReviewHunk};
+use engine::text::ChangeSet;
 use follow::Hold;
 use keeper::Keeper;
 use shelf::Shelf;
@@ -29,6 +32,8 @@ pub struct Reviews {
     files: BTreeMap<PathBuf, Review>,
     /// What happens to documents while an edit of ours is on its way to them.
     holds: BTreeMap<PathBuf, Hold>,
+    /// Reverts that are on their way.
+    intended: BTreeMap<PathBuf, ChangeSet>,
     /// Files of which the editor may have to hear.
     moved: BTreeSet<PathBuf>,
     /// Something happened that a person waits to see: an edit of ours, a verdict.

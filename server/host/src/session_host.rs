@@ -2,7 +2,7 @@
 
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
-use crate::plan::{Given, Plan, TextHash};
+use crate::plan::{Accepted, Given, Plan, TextHash};
 use crate::store::Log;
 use crate::workspace::Workspace;
 use engine::session::Session;
@@ -22,6 +22,8 @@ pub struct OpenSession {
     pub config: Arc<Config>,
     /// Planned calls that may run.
     pub plans: HashMap<CallId, Plan>,
+    /// Calls of which the person wants only a part, also when they are planned anew.
+    pub accepted: HashMap<CallId, Accepted>,
     /// Calls whose work is under way.
     pub running: HashSet<CallId>,
     /// What the model knows of files; see `write_file`.
@@ -65,6 +67,7 @@ impl OpenSession {
             workspace: Arc::new(workspace),
             config,
             plans: HashMap::new(),
+            accepted: HashMap::new(),
             running: HashSet::new(),
             seen: Arc::default(),
             given: Arc::default(),

@@ -2,7 +2,7 @@
 
 use crate::event::SessionKey;
 use crate::tools;
-use engine::provider::Usage;
+use engine::provider::{Image, Usage};
 use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
 use engine::text::{visible, visible_line};
 use protocol::acp::{self, SessionUpdate};
@@ -68,6 +68,7 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
         content,
         duration_ms,
         exit_code,
+        images,
         fuzzy,
     } = change;
     let mut fields = acp::ToolCallUpdateFields::new();
@@ -85,7 +86,9 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
             CallContent::Preview(Preview::Diff { path, .. } | Preview::Hunks { path, .. }) => {
                 Some(acp::ToolCallLocation::new(path.clone()))
             }
-            CallContent::Preview(Preview::Command { .. }) | CallContent::Text(_) => None,
+            CallContent::Preview(Preview::Command { .. })
+            | CallContent::Text(_)
+            | CallContent::Image(_) => None,
         })
         .collect();
     fields.locations = (!locations.is_empty()).then_some(locations);
@@ -97,6 +100,9 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
     }
     if let Some(it) = exit_code {
         extra.insert("exitCode".to_owned(), json!(it));
+    }
+    if images > 0 {
+        extra.insert("images".to_owned(), json!(images));
     }
     if fuzzy {
         extra.insert("fuzzy".to_owned(), json!(true));
@@ -123,11 +129,48 @@ fn shown(content: CallContent) -> acp::ToolCallContent {
             text(format!("{line}\n(in {})", visible(&cwd)))
         }
         CallContent::Text(it) => text(it),
+        CallContent::Image(Image { picture, data }) => {
+            let image = acp::ImageContent::new(&*data, picture.media_type);
+            acp::ToolCallContent::from(acp::ContentBlock::Image(image))
+        }
     }
 }
 
 fn text(text: String) -> acp::ToolCallContent {
     acp::ToolCallContent::from(acp::ContentBlock::from(text))
+}
+
+/// Previews as plain text, each behind a line break. `most` is the most lines of a change.
+pub fn plain(previews: &[Preview], context: usize, most: usize) -> String {
+    let mut text = String::new();
+    for preview in previews {
+        match preview {
+            Preview::Command { line, cwd } => {
+                text.push_str(&format!("\n{line}\nin {}", cwd.display()))
+            }
+            Preview::Hunks { text: hunks, .. } => {
+                let mut lines = hunks.lines();
+                let first: Vec<&str> = lines.by_ref().take(most).collect();
+                text.push_str(&format!("\n{}", first.join("\n")));
+                if lines.next().is_some() {
+                    text.push_str("\n...");
+                }
+            }
+            Preview::Diff { path, old, new } => {
+                let name = path.display().to_string();
+                let old = old.as_deref().unwrap_or_default();
+                let diff = engine::text::unified(old, new, &name, &name, context, most);
+                text.push_str(&format!("\n{}", diff.text.trim_end()));
+                if diff.truncated {
+                    text.push_str(&format!(
+                        "\n... (+{} -{} lines in all)",
+                        diff.added, diff.removed
+                    ));
+                }
+            }
+        }
+    }
+    visible(&text).into_owned()
 }
 
 /// `_meta.undine`, where our own fields ride.

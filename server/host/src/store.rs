@@ -1,12 +1,15 @@
-//! What Undine keeps on disk: sessions, their logs and their list; checkpoints.
+//! What Undine keeps on disk: sessions, their logs and their list; checkpoints; what waits for an approval.
 
+pub mod approvals;
 pub mod checkpoints;
 pub mod journal;
 mod list;
 mod log;
+mod pictures;
 
 pub use list::{Listed, list, new_id, path, title_of};
-pub use log::{Log, LogError, read};
+pub use log::{Log, LogError, now_ms, read};
+pub use pictures::Pictures;
 
 use std::fs;
 use std::io;

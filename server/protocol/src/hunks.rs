@@ -129,3 +129,21 @@ pub struct ReviewBaseParams {
 pub struct ReviewBaseResult {
     pub text: String,
 }
+
+/// Lines of a proposed change, in `toolCall._meta.undine.hunks` of a `session/request_permission`. The answer's
+/// `_meta.undine.acceptedHunks` names the ids of those that the person wants made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposedHunk {
+    /// Names it within its question.
+    pub id: String,
+    #[schemars(with = "String")]
+    pub uri: lsp::Uri,
+    /// The lines of the text as it is that would go, whole lines; empty where lines only come in.
+    #[schemars(with = "serde_json::Value")]
+    pub range: lsp::Range,
+    /// Those lines, with their endings.
+    pub removed: String,
+    /// The lines that would come in their place, with their endings.
+    pub added: String,
+}

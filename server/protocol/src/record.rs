@@ -5,7 +5,7 @@
 
 use crate::approval::{OptionId, Rule};
 use crate::session::{CallId, Mode, TurnId};
-use crate::tool::Outcome;
+use crate::tool::{Outcome, Picture};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -95,12 +95,33 @@ pub enum Record {
         /// Only for commands that ran.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
+        /// What the model was shown beside the text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pictures: Vec<Picture>,
         /// A change was made at a place that is not written quite as the model wrote it (spec 1.3).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         fuzzy: bool,
     },
     /// The person gave a command that Undine answers by itself, such as `/checkpoints`. The model sees neither.
     Command { text: String, answer: String },
+    /// An action that had been stored for approval ran, because the person approved it. `approval` is its id
+    /// there; `call` is new. It belongs to a turn of its own, in which no model is asked.
+    Replayed {
+        approval: String,
+        turn: TurnId,
+        call: CallId,
+        tool: String,
+        arguments: serde_json::Value,
+        outcome: Outcome,
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+        title: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
+    },
     /// What the model is told when it is asked next: something that happened without it.
     /// `answer` is the first one that can know of it.
     Told { answer: u64, text: String },
@@ -132,6 +153,7 @@ impl Record {
             | Self::Result { .. }
             | Self::Command { .. }
             | Self::Told { .. }
+            | Self::Replayed { .. }
             | Self::Mode { .. }
             | Self::Model { .. }
             | Self::Ended { .. } => self,

@@ -33,6 +33,27 @@ pub enum Place {
     External,
 }
 
+/// A picture that a tool gave to the model. Its bytes lie beside the log, in `pictures/<sha256>`, so that the log
+/// stays small and the same picture is kept once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Picture {
+    /// What it was read from, for people and the model; may be empty.
+    pub name: String,
+    /// Told by its first bytes: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    pub media_type: String,
+    /// How large it is.
+    pub bytes: u64,
+    /// Of its bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+/// In one line, for the model (spec 18.1): `[image/png, 48213 bytes]`.
+impl std::fmt::Display for Picture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "[{}, {} bytes]", self.media_type, self.bytes)
+    }
+}
+
 /// How a call ended (spec 0.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

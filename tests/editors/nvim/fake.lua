@@ -5,6 +5,8 @@ local M = {
   prompts = {}, -- how to answer each prompt that is open
   documents = {}, -- by uri: version and text, kept from the synchronisation (whole texts)
   n_changes = 0,
+  review = {}, -- by uri: a file with changes that are not judged, without its version
+  n_lists = 0, -- how often the changes were asked for
 }
 
 --- What the agent's requests are answered with; a case may replace one.
@@ -26,6 +28,23 @@ M.results = {
     return vim.empty_dict()
   end,
 }
+
+--- The changes of a file as the server tells them now: for the text that it knows.
+local function review_file(uri)
+  local file = M.review[uri] or { hunks = {} }
+  local version = M.documents[uri] and M.documents[uri].version or vim.NIL
+  return vim.tbl_extend("force", { uri = uri, version = version }, file)
+end
+
+M.results["undine/review/list"] = function(params)
+  local files = {}
+  for uri in vim.spairs(M.review) do
+    if not params.uri or params.uri == uri then
+      table.insert(files, review_file(uri))
+    end
+  end
+  return { files = files }
+end
 
 --- Through JSON and back, as on a real wire.
 local function wire(value)
@@ -52,7 +71,9 @@ local function json(value)
 end
 
 local function record(method, params)
-  if method:match("^session/") or method:match("^elicitation/") or method:match("^undine/") then
+  if method == "undine/review/list" then
+    M.n_lists = M.n_lists + 1
+  elseif method:match("^session/") or method:match("^elicitation/") or method:match("^undine/") then
     table.insert(M.received, { method = method, params = json(params) })
   elseif method == "textDocument/didOpen" then
     local document = params.textDocument
@@ -146,6 +167,36 @@ end
 
 function M.notify(method, params)
   M.dispatchers.notification(method, wire(params))
+end
+
+--- Makes these the changes of a file and tells the client, unless that is left for later.
+---@param path string
+---@param hunks table[] `{ id, first row, number of lines, base text, state? }`
+---@param more? { change?: string, version?: integer, is_silent?: boolean, turn?: integer, session?: string }
+function M.changed(path, hunks, more)
+  more = more or {}
+  local uri = vim.uri_from_fname(path)
+  local file = { change = more.change, hunks = {} }
+  for at, it in ipairs(hunks) do
+    file.hunks[at] = {
+      id = it[1],
+      state = it[5] or "pending",
+      range = {
+        start = { line = it[2], character = 0 },
+        ["end"] = { line = it[2] + it[3], character = 0 },
+      },
+      baseText = it[4],
+      sessionId = more.session or "s1",
+      turn = it[6] or 1,
+      toolCallId = "c1",
+    }
+  end
+  M.review[uri] = (#hunks > 0 or more.change) and file or nil
+  if not more.is_silent then
+    local told = review_file(uri)
+    told.version = more.version or told.version
+    M.notify("undine/review/changed", { files = { told } })
+  end
 end
 
 function M.update(...)

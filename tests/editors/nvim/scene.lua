@@ -73,6 +73,47 @@ function methods.lines(scene, name)
   end, scene:path(name))
 end
 
+--- What the file's buffer shows of its changes: `{ first row, number of lines, base text, state }` each.
+function methods.hunks(scene, name)
+  return scene.child:run(function(path)
+    local marks, buf = require("undine.changes.marks"), vim.fn.bufnr("^" .. path .. "$")
+    local drawn = require("undine.state").drawn[buf]
+    return vim.tbl_map(function(it)
+      local first, last = marks.place(buf, it)
+      return { first, last - first, it.hunk.baseText, it.hunk.state }
+    end, drawn and drawn.hunks or {})
+  end, scene:path(name))
+end
+
+--- The same as the server lists it.
+function methods.listed(scene, name)
+  return scene.child:run(function(path)
+    local client = vim.lsp.get_clients({ name = "undine" })[1]
+    local params = { uri = vim.uri_from_fname(path) }
+    local answer = assert(client:request_sync("undine/review/list", params, 10000))
+    local file = answer.result.files[1]
+    return vim.tbl_map(function(it)
+      local first = it.range.start.line
+      return { first, it.range["end"].line - first, it.baseText, it.state }
+    end, file and file.hunks or {})
+  end, scene:path(name))
+end
+
+--- The line of the cursor in the current window.
+function methods.cursor_line(scene)
+  return scene.child:run(function()
+    return vim.fn.line(".")
+  end)
+end
+
+--- Opens the chat and waits for its session.
+function methods.open_chat(scene)
+  scene.child:cmd("Undine")
+  scene.child:wait(function()
+    return require("undine.state").shown() ~= nil
+  end)
+end
+
 --- Whether the file's buffer has unsaved work.
 function methods.modified(scene, name)
   return scene.child:run(function(path)

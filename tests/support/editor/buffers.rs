@@ -58,6 +58,13 @@ pub enum OnEdit {
 
 type Edits = Vec<(Range<usize>, String)>;
 
+/// One thing that an edit does.
+enum Step {
+    Text(String, Edits),
+    Delete(String),
+    Rename(String, String),
+}
+
 impl State {
     #[track_caller]
     pub fn buffer(&self, uri: &str) -> &Buffer {
@@ -143,8 +150,7 @@ impl State {
             OnEdit::AnswerFirst => match self.plan(&params) {
                 Ok(plan) => {
                     self.answer_edit(&id, Ok(()));
-                    plan.into_iter()
-                        .for_each(|(uri, edits)| self.change(&uri, &edits));
+                    plan.into_iter().for_each(|it| self.step(it));
                 }
                 Err(reason) => self.answer_edit(&id, Err(Some(reason))),
             },
@@ -181,19 +187,52 @@ impl State {
 
     pub fn apply(&mut self, params: &lsp::ApplyWorkspaceEditParams) -> Result<(), Option<String>> {
         let plan = self.plan(params).map_err(Some)?;
-        plan.into_iter()
-            .for_each(|(uri, edits)| self.change(&uri, &edits));
+        plan.into_iter().for_each(|it| self.step(it));
         Ok(())
     }
 
+    fn step(&mut self, step: Step) {
+        let path = |uri: &str| uri.strip_prefix("file://").unwrap().to_owned();
+        match step {
+            Step::Text(uri, edits) => self.change(&uri, &edits),
+            Step::Delete(uri) => {
+                std::fs::remove_file(path(&uri)).unwrap();
+                if self.buffers.contains_key(&uri) {
+                    self.close(&uri);
+                }
+            }
+            Step::Rename(old, new) => {
+                assert!(!std::fs::exists(path(&new)).unwrap(), "{new} exists");
+                std::fs::rename(path(&old), path(&new)).unwrap();
+                if let Some(buffer) = self.buffers.get(&old).cloned() {
+                    self.close(&old);
+                    self.open(new.clone(), buffer.text);
+                    self.buffers.get_mut(&new).unwrap().dirty = buffer.dirty;
+                }
+            }
+        }
+    }
+
     /// The edits in bytes, by document; or why this editor does not take them.
-    fn plan(&self, params: &lsp::ApplyWorkspaceEditParams) -> Result<Vec<(String, Edits)>, String> {
+    fn plan(&self, params: &lsp::ApplyWorkspaceEditParams) -> Result<Vec<Step>, String> {
         let edit = serde_json::to_value(&params.edit).unwrap();
         let mut plan = Vec::new();
         for change in edit["documentChanges"].as_array().into_iter().flatten() {
-            let uri = change["textDocument"]["uri"]
-                .as_str()
-                .ok_or("only text can be changed here")?;
+            let uri_at = |pointer: &str| change.pointer(pointer)?.as_str().map(str::to_owned);
+            match change["kind"].as_str() {
+                None => {}
+                Some("delete") => {
+                    plan.push(Step::Delete(uri_at("/uri").unwrap()));
+                    continue;
+                }
+                Some("rename") => {
+                    let [old, new] = ["/oldUri", "/newUri"].map(|it| uri_at(it).unwrap());
+                    plan.push(Step::Rename(old, new));
+                    continue;
+                }
+                Some(_) => return Err("no files are made here".to_owned()),
+            }
+            let uri = change["textDocument"]["uri"].as_str().unwrap();
             let buffer = self
                 .buffers
                 .get(uri)
@@ -201,14 +240,15 @@ impl State {
             if change["textDocument"]["version"] != buffer.version {
                 return Err(format!("the document is at version {}", buffer.version));
             }
-            plan.push((uri.to_owned(), self.edits_in(buffer, &change["edits"])));
+            let edits = self.edits_in(buffer, &change["edits"]);
+            plan.push(Step::Text(uri.to_owned(), edits));
         }
         for (uri, edits) in edit["changes"].as_object().into_iter().flatten() {
             let buffer = self
                 .buffers
                 .get(uri)
                 .ok_or_else(|| format!("{uri} is not open"))?;
-            plan.push((uri.clone(), self.edits_in(buffer, edits)));
+            plan.push(Step::Text(uri.clone(), self.edits_in(buffer, edits)));
         }
         Ok(plan)
     }

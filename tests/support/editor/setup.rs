@@ -13,6 +13,8 @@ pub struct Setup {
     pub encodings: Vec<&'static str>,
     pub apply_edit: bool,
     pub document_changes: bool,
+    /// What it does to whole files in a workspace edit.
+    pub file_operations: Vec<&'static str>,
     pub progress: bool,
     pub show_message: bool,
     /// Capabilities that it declares besides.
@@ -32,6 +34,7 @@ impl Setup {
             encodings: vec!["utf-8", "utf-16"],
             apply_edit: true,
             document_changes: true,
+            file_operations: vec!["create", "rename", "delete"],
             progress: true,
             show_message: true,
             declares: Value::Null,
@@ -46,6 +49,7 @@ impl Setup {
         Self {
             agent: false,
             encodings: vec!["utf-16"],
+            file_operations: Vec::new(),
             ..Self::agent()
         }
     }
@@ -56,7 +60,10 @@ impl Setup {
             "general": {"positionEncodings": self.encodings},
             "workspace": {
                 "applyEdit": self.apply_edit,
-                "workspaceEdit": {"documentChanges": self.document_changes},
+                "workspaceEdit": {
+                    "documentChanges": self.document_changes,
+                    "resourceOperations": self.file_operations,
+                },
                 "workspaceFolders": true,
                 "didChangeConfiguration": {"dynamicRegistration": false},
             },

@@ -1,5 +1,6 @@
 //! What real servers insist on: a request that one of them would refuse is a fault.
 
+use super::data_url;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -90,6 +91,9 @@ pub fn check(body: &Value) -> Result<(), String> {
                 !message["content"].is_null(),
                 "a prompt must have a content",
             )?;
+            for part in message["content"].as_array().into_iter().flatten() {
+                check_part(part)?;
+            }
         }
     }
     must(open.is_empty(), "the last calls must be answered")?;
@@ -97,6 +101,31 @@ pub fn check(body: &Value) -> Result<(), String> {
         last != "assistant",
         "the last word must not be the assistant's",
     )
+}
+
+/// A part of a person's message.
+fn check_part(part: &Value) -> Result<(), String> {
+    match part["type"].as_str() {
+        Some("text") if part["text"].as_str().is_some_and(|it| !it.is_empty()) => Ok(()),
+        Some("image_url") => {
+            let url = part["image_url"]["url"].as_str().unwrap_or_default();
+            let (kind, data) = data_url(url).ok_or("a picture must be a data URL of base64")?;
+            let is_so = match kind.as_str() {
+                "image/png" => data.starts_with(b"\x89PNG\r\n\x1a\n"),
+                "image/jpeg" => data.starts_with(b"\xff\xd8\xff"),
+                "image/gif" => data.starts_with(b"GIF8"),
+                "image/webp" => data.starts_with(b"RIFF") && data.get(8..12) == Some(b"WEBP"),
+                _ => false,
+            };
+            match is_so {
+                true => Ok(()),
+                false => Err(format!(
+                    "a picture must be what it says it is, which is {kind}"
+                )),
+            }
+        }
+        _ => Err("a part must be a text or a picture".to_owned()),
+    }
 }
 
 mod tests {

@@ -16,6 +16,7 @@ local M = {}
 ---@field answer fun(result: table) sends the result; only the first one counts
 ---@field is_shown boolean
 ---@field is_over boolean
+---@field choices table<string, boolean> hunk id to whether the person wants it, for those they have chosen
 ---@field bufs? integer[] buffers in which the change is drawn
 ---@field autocommands? integer[] that watch these buffers
 
@@ -97,6 +98,7 @@ local function wait_for_answer(kind, params, client_id)
     params = params,
     is_shown = false,
     is_over = false,
+    choices = {},
   }
   ask.answer = function(result)
     if ask.is_over then
@@ -146,14 +148,36 @@ function M.elicitation(params, client_id)
   return wait_for_answer("form", params, client_id)
 end
 
+--- The hunks that are left when some were left out.
+---@param ask undine.Ask
+---@return string[]? ids nil when the change was not cut down
+local function accepted_hunks(ask)
+  local ids, is_cut = {}, false
+  for _, it in ipairs(require("undine.proposals").given(ask)) do
+    if ask.choices[it.id] == false then
+      is_cut = true
+    else
+      table.insert(ids, it.id)
+    end
+  end
+  return is_cut and ids or nil
+end
+
+--- Answers with an option. A Yes to a change of which places were left out is a Yes to the others only.
 ---@param ask undine.Ask
 ---@param option table one of `params.options`
 ---@param note? string
 function M.select(ask, option, note)
-  local outcome = { outcome = "selected", optionId = option.optionId }
-  if note and note ~= "" then
-    outcome._meta = { undine = { note = note } }
+  local outcome, meta = { outcome = "selected", optionId = option.optionId }, {}
+  meta.note = note ~= "" and note or nil
+  if vim.startswith(option.kind or "", "allow") then
+    meta.acceptedHunks = accepted_hunks(ask)
   end
+  if meta.acceptedHunks and #meta.acceptedHunks == 0 then
+    M.refuse(ask, note)
+    return
+  end
+  outcome._meta = next(meta) and { undine = meta } or nil
   ask.answer({ outcome = outcome })
 end
 
@@ -187,10 +211,17 @@ function M.refuse_with_reason(ask)
   end)
 end
 
----@return undine.Ask? ask the permission that is presented
-local function current()
+--- The permission that is presented.
+---@return undine.Ask?
+function M.current()
   local ask = state.asks[1]
-  if ask and ask.kind == "permission" then
+  return ask and ask.kind == "permission" and ask or nil
+end
+
+---@return undine.Ask? ask nil once the person was told that there is none
+local function current()
+  local ask = M.current()
+  if ask then
     return ask
   end
   vim.notify("Undine: nothing waits for a yes or no.", vim.log.levels.INFO)

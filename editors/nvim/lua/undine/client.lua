@@ -10,6 +10,7 @@ local methods = {
   "session/request_permission",
   "elicitation/create",
   "undine/document/save",
+  "undine/review/changed",
 }
 
 ---@return table capabilities Neovim's own, and ours
@@ -47,8 +48,11 @@ local function handlers()
     ["undine/document/save"] = function(_, params)
       return require("undine.documents").save(params)
     end,
+    ["undine/review/changed"] = function(_, params, ctx)
+      require("undine.changes").received(params, ctx.client_id)
+    end,
     ["workspace/applyEdit"] = function(_, params, ctx)
-      return require("undine.documents").apply(params, ctx.client_id)
+      return require("undine.workspace_edits").apply(params, ctx.client_id)
     end,
     ["$/cancelRequest"] = function(_, params, ctx)
       require("undine.approvals").request_cancelled(params.id, ctx.client_id)
@@ -86,6 +90,7 @@ local function attach_all()
     group = group,
     callback = function(args)
       attach(args.buf)
+      require("undine.changes").attached(args.buf)
       if args.event == "BufWritePost" then
         require("undine.documents").written(args.buf)
       end
@@ -110,6 +115,7 @@ local function on_init(client)
   else
     require("undine.documents").watch_changes(client)
     attach_all()
+    require("undine.changes").ask(client.id)
   end
   local waiting = entry.waiting
   entry.waiting = {}
@@ -138,6 +144,7 @@ local function on_exit(code, signal, client_id)
     pcall(vim.api.nvim_del_augroup_by_name, "undine")
   end
   require("undine.approvals").client_gone(client_id)
+  require("undine.changes").client_gone(client_id)
   require("undine.session").client_gone(client_id, code, signal)
 end
 

@@ -9,6 +9,16 @@ local M = {}
 ---@field reject? string|false
 ---@field next_hunk? string|false
 ---@field prev_hunk? string|false
+---@field accept_hunk? string|false
+---@field reject_hunk? string|false
+---@field next_change? string|false
+---@field prev_change? string|false
+---@field next_file? string|false
+---@field prev_file? string|false
+---@field keep_hunk? string|false
+---@field revert_hunk? string|false
+---@field keep_file? string|false
+---@field revert_file? string|false
 ---@field send? string|false
 ---@field send_insert? string|false
 ---@field stop? string|false
@@ -19,12 +29,17 @@ local M = {}
 ---@field size? number
 ---@field prompt_height? integer
 
+---@class undine.ChangesOptions
+---@field signs? boolean
+---@field removed_lines? integer
+
 ---@class undine.Options
 ---@field cmd? string[]|fun(dispatchers: table, config: table): table
 ---@field init_options? table
 ---@field root_markers? string[]
 ---@field chat? undine.ChatOptions
 ---@field show_proposals? boolean
+---@field changes? undine.ChangesOptions
 ---@field keys? undine.Keys
 
 ---@type undine.Options
@@ -45,6 +60,13 @@ M.defaults = {
   },
   -- Show a proposed change's file beside the chat when you are in the chat.
   show_proposals = true,
+  -- How changes that were made and wait to be reviewed are shown in their files.
+  changes = {
+    -- Put signs beside the changed lines.
+    signs = true,
+    -- Of the lines that were removed, how many are shown above; what is left is counted.
+    removed_lines = 12,
+  },
   -- Keys inside Undine's own buffers, and in a file while a change to it waits. `false` sets none.
   keys = {
     -- Allow the change that is shown.
@@ -53,10 +75,31 @@ M.defaults = {
     accept_session = "<leader>us",
     -- Refuse it; asks for a reason.
     reject = "<leader>ur",
-    -- The next changed place.
+    -- Choose this place of a proposed change.
+    accept_hunk = "<leader>uy",
+    -- Leave this place of it out.
+    reject_hunk = "<leader>un",
+    -- The next place of a proposed change.
     next_hunk = "]u",
     -- The one before.
     prev_hunk = "[u",
+    -- The next change that was made and waits to be reviewed. This key and those that follow never cover a mapping
+    -- of your own.
+    next_change = "]h",
+    -- The one before.
+    prev_change = "[h",
+    -- The next file with changes.
+    next_file = "]H",
+    -- The one before.
+    prev_file = "[H",
+    -- Keep the change at the cursor.
+    keep_hunk = "<leader>uk",
+    -- Revert it.
+    revert_hunk = "<leader>ux",
+    -- Keep all changes of the file.
+    keep_file = "<leader>uK",
+    -- Revert them.
+    revert_file = "<leader>uX",
     -- Send the prompt, in normal mode.
     send = "<CR>",
     -- Send the prompt, in insert mode.
@@ -86,6 +129,12 @@ local allowed = {
     says = "a number more than 0 and less than 1",
     test = function(value)
       return type(value) == "number" and value > 0 and value < 1
+    end,
+  },
+  ["changes.removed_lines"] = {
+    says = "a whole number of at least 1",
+    test = function(value)
+      return type(value) == "number" and value >= 1 and value % 1 == 0
     end,
   },
   ["chat.prompt_height"] = {

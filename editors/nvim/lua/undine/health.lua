@@ -28,6 +28,20 @@ function M.check()
     vim.health.error("Neovim is too old", "Install 0.11 or newer.")
   end
 
+  vim.health.start("Undine: keys for changes to review")
+  local taken = require("undine.changes.keys").taken()
+  for _, it in ipairs(taken) do
+    vim.health.info(
+      ("%s has a mapping of yours, which stays; `keys.%s` names another key"):format(
+        it.key,
+        it.option
+      )
+    )
+  end
+  if #taken == 0 then
+    vim.health.ok("none of them has another mapping")
+  end
+
   vim.health.start("Undine: server")
   local cmd = config.get().cmd
   local missing = client_of.missing(cmd)
@@ -49,6 +63,11 @@ function M.check()
       local agent = vim.tbl_get(client.server_capabilities or {}, "experimental", "agent")
       local n_files = vim.tbl_count(client.attached_buffers)
       vim.health.ok(("%s: %d files attached"):format(client.root_dir or "no root", n_files))
+      local changes = require("undine.changes")
+      local n = changes.count()
+      if n > 0 then
+        vim.health.info(("%s to review; :UndineReview lists them"):format(changes.counted(n)))
+      end
       if not agent then
         vim.health.error("this server has no agent methods", "Check the option `cmd`.")
       end

@@ -10,6 +10,11 @@ local links = {
   UndineDim = "Comment",
   UndineError = "DiagnosticError",
   UndineAsk = "DiagnosticWarn",
+  UndineMixed = "DiffChange",
+  UndineSignAdded = "Added",
+  UndineSignChanged = "Changed",
+  UndineSignRemoved = "Removed",
+  UndineSignMixed = "DiagnosticSignWarn",
 }
 
 function M.define()

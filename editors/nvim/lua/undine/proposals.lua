@@ -1,6 +1,6 @@
 --- Draws a proposed change into the buffers of its files, with its keys, and takes both away again.
-local config = require("undine.config")
 local hunks_of = require("undine.hunks")
+local keys = require("undine.proposal_keys")
 local state = require("undine.state")
 
 local M = {}
@@ -16,19 +16,11 @@ local function diffs_of(ask)
     :totable()
 end
 
----@return string
-local function hint()
-  local keys, words = config.get().keys, {}
-  for _, it in ipairs({
-    { keys.accept, "accept" },
-    { keys.reject, "reject" },
-    { keys.next_hunk, "next" },
-  }) do
-    if it[1] then
-      table.insert(words, ("%s %s"):format(it[1], it[2]))
-    end
-  end
-  return table.concat(words, ", ")
+--- The places of the change that may be chosen by themselves.
+---@param ask undine.Ask
+---@return table[]
+function M.given(ask)
+  return vim.tbl_get(ask.params, "toolCall", "_meta", "undine", "hunks") or {}
 end
 
 ---@param buf integer
@@ -36,87 +28,21 @@ end
 local function draw(buf, proposal)
   vim.api.nvim_buf_clear_namespace(buf, state.ns, 0, -1)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  local hunks = hunks_of.hunks(lines, proposal.new_text, proposal.old_text)
-  local shape = { width = vim.o.columns, tabstop = vim.bo[buf].tabstop, hint = hint() }
-  proposal.anchors = {}
+  local ask = proposal.ask
+  local given = #proposal.given > 0 and hunks_of.given(lines, proposal.given, proposal.old_text)
+  local hunks = given or hunks_of.hunks(lines, proposal.new_text, proposal.old_text)
+  for _, hunk in ipairs(hunks) do
+    hunk.choice = hunk.id and ask.choices[hunk.id]
+  end
+  local shape = { width = vim.o.columns, tabstop = vim.bo[buf].tabstop }
+  shape.hint, shape.choice_hint = keys.hints(#M.given(ask) > 1)
+  proposal.anchors, proposal.hunks = {}, hunks
   for _, mark in ipairs(hunks_of.render(hunks, #lines, shape)) do
     local id = vim.api.nvim_buf_set_extmark(buf, state.ns, mark.row, 0, mark.opts)
     if mark.hunk then
       proposal.anchors[mark.hunk] = id
     end
   end
-end
-
---- Sets a key of the buffer and returns how to take it back, to what stood there before.
----@param buf integer
----@param key string
----@param run fun()
----@param desc string
----@return fun() undo
-local function borrow_key(buf, key, run, desc)
-  local before = vim.api.nvim_buf_call(buf, function()
-    return vim.fn.maparg(key, "n", false, true)
-  end)
-  vim.keymap.set("n", key, run, { buffer = buf, nowait = true, desc = "Undine: " .. desc })
-  return function()
-    pcall(vim.keymap.del, "n", key, { buffer = buf })
-    if before.buffer == 1 then
-      vim.api.nvim_buf_call(buf, function()
-        vim.fn.mapset("n", false, before)
-      end)
-    end
-  end
-end
-
----@param buf integer
----@return (fun())[] undo
-local function set_keys(buf)
-  local approvals = require("undine.approvals")
-  local keys = config.get().keys
-  local wanted = {
-    {
-      keys.accept,
-      "accept the change",
-      function()
-        approvals.accept("")
-      end,
-    },
-    {
-      keys.accept_session,
-      "accept, and all like it in this session",
-      function()
-        approvals.accept("session")
-      end,
-    },
-    {
-      keys.reject,
-      "reject the change",
-      function()
-        approvals.reject("")
-      end,
-    },
-    {
-      keys.next_hunk,
-      "next changed place",
-      function()
-        require("undine.review").jump(1)
-      end,
-    },
-    {
-      keys.prev_hunk,
-      "previous changed place",
-      function()
-        require("undine.review").jump(-1)
-      end,
-    },
-  }
-  local undo = {}
-  for _, it in ipairs(wanted) do
-    if it[1] then
-      table.insert(undo, borrow_key(buf, it[1], it[3], it[2]))
-    end
-  end
-  return undo
 end
 
 --- The buffer of a file that was never written. (A file on disk is found by `bufadd`, through links too.)
@@ -161,7 +87,7 @@ end
 ---@param proposal undine.Proposal
 local function take(buf, proposal)
   draw(buf, proposal)
-  proposal.undo_keys = set_keys(buf)
+  proposal.undo_keys = keys.set(buf, #proposal.given > 0)
   state.proposals[buf] = proposal
 end
 
@@ -228,6 +154,10 @@ function M.draw_all(ask)
         is_new = is_new,
         new_text = new_text,
         old_text = old_text,
+        given = vim.tbl_filter(function(it)
+          return absolute(it.path, ask) == path
+        end, M.given(ask)),
+        hunks = {},
         anchors = {},
         undo_keys = {},
       }
@@ -239,6 +169,27 @@ function M.draw_all(ask)
     end
   end
   return ask.bufs
+end
+
+--- Draws it again in all its buffers, after a choice.
+---@param ask undine.Ask
+function M.redraw(ask)
+  for _, buf in ipairs(M.live_bufs(ask)) do
+    draw(buf, state.proposals[buf])
+  end
+end
+
+--- The place of the change at a row.
+---@param buf integer
+---@param row integer
+---@return undine.Hunk?
+function M.hunk_at(buf, row)
+  for at, hunk in ipairs(state.proposals[buf].hunks) do
+    local first = M.anchor_row(buf, at)
+    if first <= row and row < first + math.max(1, hunk.n_removed) then
+      return hunk
+    end
+  end
 end
 
 --- The buffers that show it now.
@@ -262,22 +213,6 @@ function M.anchor_row(buf, at)
   return vim.api.nvim_buf_get_extmark_by_id(buf, state.ns, id, {})[1] or 0
 end
 
---- Wipes our buffer of a new file; its windows go back to what they showed, so that none is lost.
----@param buf integer
-local function wipe(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    vim.api.nvim_win_call(win, function()
-      local other = vim.fn.bufnr("#")
-      if other > 0 and other ~= buf and vim.api.nvim_buf_is_loaded(other) then
-        vim.cmd.buffer({ args = { other }, mods = { keepalt = true } })
-      else
-        vim.cmd.enew()
-      end
-    end)
-  end
-  vim.api.nvim_buf_delete(buf, { force = true })
-end
-
 --- Takes away every mark and key of this change.
 ---@param ask undine.Ask
 function M.clear(ask)
@@ -290,7 +225,7 @@ function M.clear(ask)
     end
     vim.api.nvim_buf_clear_namespace(buf, state.ns, 0, -1)
     if proposal.is_new then
-      wipe(buf)
+      require("undine.windows").wipe(buf)
     end
   end
 end

@@ -1044,3 +1044,11 @@
 ---@field messageId agent.MessageId
 ---@field content agent.ContentBlock
 ---@field _meta? table<string, any>|vim.NIL
+
+--- Lines of a proposed change, in `toolCall._meta.undine.hunks` of a `session/request_permission`. The answer's `_meta.undine.acceptedHunks` names the ids of those that the person wants made.
+---@class agent.ProposedHunk
+---@field id string Names it within its question.
+---@field uri string
+---@field range any The lines of the text as it is that would go, whole lines; empty where lines only come in.
+---@field removed string Those lines, with their endings.
+---@field added string The lines that would come in their place, with their endings.

@@ -1,63 +1,17 @@
---- Shows a proposed change in the files it is about, and goes through its places.
+--- Shows a proposed change in the files it is about, goes through its places and chooses among them.
 local config = require("undine.config")
 local proposals = require("undine.proposals")
 local state = require("undine.state")
+local windows = require("undine.windows")
 
 local M = {}
-
---- Virtual lines above the first line of the buffer.
----@param buf integer
----@return integer
-local function n_above(buf)
-  local marks = vim.api.nvim_buf_get_extmarks(buf, state.ns, 0, { 0, -1 }, { details = true })
-  return vim.iter(marks):fold(0, function(sum, mark)
-    return sum + (mark[4].virt_lines_above and #(mark[4].virt_lines or {}) or 0)
-  end)
-end
 
 --- Puts the window's cursor on a hunk and the hunk into the middle.
 ---@param win integer
 ---@param buf integer
 ---@param at integer
 local function reveal(win, buf, at)
-  local row = proposals.anchor_row(buf, at)
-  vim.api.nvim_win_set_cursor(win, { row + 1, 0 })
-  vim.api.nvim_win_call(win, function()
-    vim.cmd("normal! zz")
-    -- Virtual lines above the first line are out of sight unless the view is told to leave room.
-    if row == 0 then
-      local room = vim.api.nvim_win_get_height(win) - 1
-      vim.fn.winrestview({ topline = 1, topfill = math.min(n_above(buf), room) })
-    end
-  end)
-end
-
---- A window for files: the one before, else another that shows one, else a new one beside the chat.
----@param buf integer
----@return integer win
-local function file_window(buf)
-  local function is_fit(win)
-    return vim.api.nvim_win_get_config(win).relative == ""
-      and vim.bo[vim.api.nvim_win_get_buf(win)].buftype == ""
-      and not vim.wo[win].winfixbuf
-  end
-  local before = vim.fn.win_getid(vim.fn.winnr("#"))
-  local wins = vim.list_extend({ before }, vim.api.nvim_tabpage_list_wins(0))
-  local win = vim.iter(wins):find(function(it)
-    return it ~= 0 and is_fit(it)
-  end)
-  if win and pcall(vim.api.nvim_win_set_buf, win, buf) then
-    return win
-  end
-  return vim.api.nvim_open_win(buf, false, { split = "left", win = -1 })
-end
-
----@param buf integer
----@return integer? win of this tab page
-local function window_of(buf)
-  return vim.iter(vim.api.nvim_tabpage_list_wins(0)):find(function(win)
-    return vim.api.nvim_win_get_buf(win) == buf
-  end)
+  windows.reveal(win, proposals.anchor_row(buf, at))
 end
 
 --- Shows the change in its files. The cursor stays; a file comes into sight by itself only beside the chat.
@@ -69,11 +23,11 @@ function M.present(ask)
     return false
   end
   local first = bufs[1]
-  if window_of(first) then
+  if windows.of(first) then
     return true
   end
   if config.get().show_proposals and require("undine.chat").is_current() then
-    reveal(file_window(first), first, 1)
+    reveal(windows.for_file(first), first, 1)
   else
     local name = vim.fn.fnamemodify(state.proposals[first].path, ":~:.")
     vim.notify(("Undine proposes a change to %s; :UndineReview shows it."):format(name))
@@ -92,7 +46,7 @@ function M.go(ask)
   if #bufs == 0 then
     return false
   end
-  local win = window_of(bufs[1]) or file_window(bufs[1])
+  local win = windows.of(bufs[1]) or windows.for_file(bufs[1])
   vim.api.nvim_set_current_win(win)
   reveal(win, bufs[1], 1)
   return true
@@ -145,6 +99,82 @@ function M.jump(step)
     vim.api.nvim_win_set_buf(0, other)
   end
   reveal(0, other, step == 1 and 1 or #state.proposals[other].anchors)
+end
+
+--- Chooses the place at the cursor, or leaves it out. Once every place is decided, that is the answer.
+---@param is_accepted boolean
+function M.choose(is_accepted)
+  local approvals = require("undine.approvals")
+  local ask, buf = state.asks[1], vim.api.nvim_get_current_buf()
+  local proposal = state.proposals[buf]
+  if not ask or not proposal or proposal.ask ~= ask then
+    approvals.show()
+    return
+  end
+  local hunk = proposals.hunk_at(buf, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  if not hunk or not hunk.id then
+    local text = hunk and "this change can only be accepted or rejected whole."
+      or "no place of the change is at the cursor."
+    vim.notify("Undine: " .. text, vim.log.levels.INFO)
+    return
+  end
+  ask.choices[hunk.id] = is_accepted
+  proposals.redraw(ask)
+
+  local n_accepted, n_open = 0, 0
+  for _, it in ipairs(proposals.given(ask)) do
+    n_accepted = n_accepted + (ask.choices[it.id] == true and 1 or 0)
+    n_open = n_open + (ask.choices[it.id] == nil and 1 or 0)
+  end
+  if n_open > 0 then
+    return
+  elseif n_accepted == 0 then
+    approvals.refuse_with_reason(ask)
+  else
+    approvals.accept("")
+  end
+end
+
+---@type table<string, fun()>
+local views = {
+  waiting = function()
+    require("undine.approvals").show()
+  end,
+  all = function()
+    require("undine.changes.list").open()
+  end,
+  turn = function()
+    local turn = require("undine.changes.actions").turn_here()
+    if turn then
+      require("undine.changes.list").open(turn)
+    end
+  end,
+  diff = function()
+    require("undine.changes.diff").open()
+  end,
+}
+
+--- `:UndineReview`: what waits for an answer comes first, then what was done and waits to be judged.
+---@param view string may be empty
+function M.command(view)
+  if view == "" then
+    local is_either = require("undine.approvals").current() or next(state.changes) == nil
+    view = is_either and "waiting" or "all"
+  end
+  if views[view] then
+    views[view]()
+  else
+    local text = "Undine: `%s` is none of all, turn, diff, waiting."
+    vim.notify(text:format(view), vim.log.levels.WARN)
+  end
+end
+
+---@param lead string
+---@return string[]
+function M.complete(lead)
+  return vim.tbl_filter(function(it)
+    return vim.startswith(it, lead)
+  end, { "all", "diff", "turn", "waiting" })
 end
 
 return M

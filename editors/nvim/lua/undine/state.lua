@@ -34,8 +34,29 @@ local M = {}
 ---@field is_new boolean whether the buffer is ours, made for a file that does not exist
 ---@field new_text string
 ---@field old_text? string what it was made on
+---@field given table[] the places that the server lets one choose from
+---@field hunks undine.Hunk[] as they are drawn
 ---@field anchors integer[] the extmark of each hunk to which one jumps
 ---@field undo_keys (fun())[] take the buffer's keys away again
+
+---@class undine.Change one file with changes of the agent that nobody has judged
+---@field client_id integer
+---@field path string
+---@field file agent.ReviewFile as the server told it last
+---@field is_asked boolean whether the server will be, or is, asked for it again
+
+---@class undine.Drawn what a buffer shows of its changes
+---@field change undine.Change
+---@field hunks undine.DrawnHunk[] in the order of the text
+---@field top? integer the extmark that tells what was done to the file as a whole
+---@field undo_keys (fun())[] take the buffer's keys away again
+
+---@class undine.DrawnHunk
+---@field hunk agent.ReviewHunk
+---@field n_lines integer of the text as it is
+---@field look string what it was drawn from; the same look at the same place is not drawn again
+---@field id integer the extmark over its lines
+---@field others integer[] further extmarks
 
 ---@class undine.View the chat's buffers, and how it was last drawn
 ---@field session? string
@@ -59,6 +80,16 @@ M.sessions = {}
 M.asks = {}
 ---@type table<integer, undine.Proposal> by buffer
 M.proposals = {}
+---@type table<string, undine.Change> by client and URI
+M.changes = {}
+---@type table<integer, undine.Drawn> by buffer
+M.drawn = {}
+---@type table<string, true> ids of hunks whose revert waits for the running turn
+M.queued = {}
+---@type integer? the quickfix list that shows the changes
+M.quickfix = nil
+---@type { tab: integer, base: integer, live: integer, key: string, path: string }? the tab page with a file's accepted text beside the live one
+M.diff = nil
 ---@type table<integer, true> buffers with a carriage return within a line, of which the server gets whole texts
 M.whole = {}
 ---@type undine.View?
@@ -66,8 +97,10 @@ M.view = nil
 ---@type { win: integer, buf: integer, ask: undine.Ask }?
 M.panel = nil
 
---- Extmarks of everything stand in this one namespace.
+--- Extmarks of everything stand in this one namespace,
 M.ns = vim.api.nvim_create_namespace("undine")
+--- but for those of changes: a proposal in the same buffer clears all of its own at once.
+M.changes_ns = vim.api.nvim_create_namespace("undine.changes")
 
 --- The session with this id, made when it is not known yet: updates may come before the answer that names it.
 ---@param id string

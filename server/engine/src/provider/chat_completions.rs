@@ -14,8 +14,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{
-    Content, Decoder, Endpoint, HttpRequest, Message, ModelError, ModelRequest, Provider, ToolCall,
-    ToolSpec, failure,
+    Content, Decoder, Endpoint, HttpRequest, Image, Message, ModelError, ModelRequest, Provider,
+    ToolCall, ToolResult, ToolSpec, failure,
 };
 
 /// The codec.
@@ -71,43 +71,98 @@ impl Provider for ChatCompletions {
 
 fn messages(request: &ModelRequest) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
+    // Pictures of results, which this format takes only from the person: right behind the run of results.
+    let mut pictures: Vec<Part<'_>> = Vec::new();
     if !request.system.is_empty() {
         entries.push(Entry {
-            content: Some(Cow::Borrowed(&request.system)),
+            content: Some(Said::Text(Cow::Borrowed(&request.system))),
             ..Entry::new("system")
         });
     }
     for message in &request.messages {
         match message {
-            Message::User(content) => entries.push(Entry {
-                content: Some(joined(content)),
-                ..Entry::new("user")
-            }),
+            Message::User(content) => {
+                let text = joined(content);
+                let said = match pictures.is_empty() {
+                    true => Said::Text(text),
+                    // One message of the person, because roles must alternate.
+                    false => {
+                        pictures.push(Part::Text { text });
+                        Said::Parts(std::mem::take(&mut pictures))
+                    }
+                };
+                entries.push(user(said));
+            }
             Message::Assistant {
                 text,
                 thought: _,
                 calls,
                 raw,
-            } => entries.push(Entry {
-                // Null is for a message of calls alone; one without either needs a text. Blanks are no
-                // text: some gateways refuse them.
-                content: Some(Cow::Borrowed(text.as_str()))
-                    .filter(|_| !text.trim().is_empty() || calls.is_empty()),
-                tool_calls: calls.iter().map(Call::new).collect(),
-                reasoning_content: raw.as_ref().and_then(|it| it.get("reasoning_content")),
-                ..Entry::new("assistant")
-            }),
-            Message::Results(results) => entries.extend(results.iter().map(|it| Entry {
-                content: Some(match it.text.trim() {
-                    "" => Cow::Borrowed("[empty]"),
-                    _ => Cow::Borrowed(it.text.as_str()),
-                }),
-                tool_call_id: Some(&it.id),
-                ..Entry::new("tool")
-            })),
+            } => {
+                if !pictures.is_empty() {
+                    entries.push(user(Said::Parts(std::mem::take(&mut pictures))));
+                }
+                entries.push(Entry {
+                    // Null is for a message of calls alone; one without either needs a text. Blanks are no
+                    // text: some gateways refuse them.
+                    content: Some(Said::Text(Cow::Borrowed(text.as_str())))
+                        .filter(|_| !text.trim().is_empty() || calls.is_empty()),
+                    tool_calls: calls.iter().map(Call::new).collect(),
+                    reasoning_content: raw.as_ref().and_then(|it| it.get("reasoning_content")),
+                    ..Entry::new("assistant")
+                });
+            }
+            Message::Results(results) => {
+                entries.extend(results.iter().map(result));
+                pictures.extend(results.iter().flat_map(parts));
+            }
         }
     }
+    if !pictures.is_empty() {
+        entries.push(user(Said::Parts(pictures)));
+    }
     entries
+}
+
+fn user(content: Said<'_>) -> Entry<'_> {
+    Entry {
+        content: Some(content),
+        ..Entry::new("user")
+    }
+}
+
+fn result(result: &ToolResult) -> Entry<'_> {
+    let text = match result.text.trim() {
+        "" => "[empty]",
+        _ => result.text.as_str(),
+    };
+    Entry {
+        content: Some(Said::Text(Cow::Borrowed(text))),
+        tool_call_id: Some(&result.id),
+        ..Entry::new("tool")
+    }
+}
+
+/// A result's pictures, each behind a line that says whose it is (spec 18.2).
+fn parts(result: &ToolResult) -> impl Iterator<Item = Part<'_>> {
+    result.images.iter().flat_map(|image| {
+        let name = match image.picture.name.as_str() {
+            "" => String::new(),
+            name => format!("{name} "),
+        };
+        let label = format!("Of tool call {}: {name}{}", result.id, image.picture);
+        let text = Part::Text {
+            text: Cow::Owned(label),
+        };
+        [
+            text,
+            Part::ImageUrl {
+                image_url: ImageUrl {
+                    url: DataUrl(image),
+                },
+            },
+        ]
+    })
 }
 
 #[derive(Serialize)]
@@ -135,7 +190,7 @@ struct StreamOptions {
 #[derive(Serialize)]
 struct Entry<'a> {
     role: &'static str,
-    content: Option<Cow<'a, str>>,
+    content: Option<Said<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,6 +208,36 @@ impl Entry<'_> {
             tool_call_id: None,
             reasoning_content: None,
         }
+    }
+}
+
+/// A message's content: a text, which every server takes, or parts where there are pictures.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Said<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: ImageUrl<'a> },
+}
+
+#[derive(Serialize)]
+struct ImageUrl<'a> {
+    url: DataUrl<'a>,
+}
+
+/// A picture as a `data:` URL (RFC 2397), written out without a copy.
+struct DataUrl<'a>(&'a Image);
+
+impl Serialize for DataUrl<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Image { picture, data } = self.0;
+        serializer.collect_str(&format_args!("data:{};base64,{data}", picture.media_type))
     }
 }
 

@@ -93,6 +93,11 @@ impl Said {
     }
 
     fn error_kind(&self, status: u16) -> ModelErrorKind {
+        let message = self.message.to_ascii_lowercase();
+        // First, because servers give it codes that mean something else.
+        if is_about_pictures(status, &message) {
+            return ModelErrorKind::Pictures;
+        }
         for word in [self.code.as_str(), self.kind.as_str()] {
             match word {
                 "context_length_exceeded" | "exceed_context_size_error" => {
@@ -115,7 +120,6 @@ impl Said {
             "context window",
             "prompt is too long",
         ];
-        let message = self.message.to_ascii_lowercase();
         match status {
             400 | 422 if too_long.iter().any(|it| message.contains(it)) => {
                 ModelErrorKind::ContextOverflow
@@ -131,6 +135,23 @@ impl Said {
             _ => ModelErrorKind::BadRequest,
         }
     }
+}
+
+/// Whether a provider says that it does not take a picture. `message` is in small letters.
+fn is_about_pictures(status: u16, message: &str) -> bool {
+    let words: &[&str] = match status {
+        // OpenAI, DeepSeek (`image_url`), Groq (it names what a content must be), vLLM.
+        400 | 415 | 422 => &[
+            "image",
+            "multimodal",
+            "content must be a string",
+            "value must be a string",
+        ],
+        // OpenRouter and llama.cpp; surer words, because these answers have other causes too.
+        404 | 500 | 501 => &["image input", "images are not supported"],
+        _ => &[],
+    };
+    words.iter().any(|it| message.contains(it))
 }
 
 /// What happened and what to do.
@@ -167,6 +188,10 @@ fn words(kind: ModelErrorKind, status: u16) -> (&'static str, &'static str) {
         ModelErrorKind::BadRequest => (
             "the provider did not accept the request",
             "check the model's settings",
+        ),
+        ModelErrorKind::Pictures => (
+            "the provider did not accept a picture",
+            "choose a model that takes pictures to have it seen",
         ),
         ModelErrorKind::Cut => (
             "the model's stream ended before its answer was complete",

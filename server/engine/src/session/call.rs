@@ -2,12 +2,15 @@
 
 use super::Session;
 use super::effect::{CallChange, CallContent, CallStatus, Decision, Effect, Update};
+use super::replay::Origin;
+use crate::context::{Held, MAX_PICTURES, Sight};
 use crate::policy::{self, Verdict};
-use crate::provider::ToolCall;
+use crate::provider::{Image, ToolCall};
 use protocol::acp::ToolKind;
 use protocol::approval::{ApprovalOption, OptionId, Rule};
 use protocol::record::Record;
 use protocol::session::CallId;
+use protocol::session::Mode;
 use protocol::tool::{Access, Outcome};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -69,11 +72,28 @@ pub enum Finished {
         shown: Option<String>,
         duration_ms: u64,
         exit_code: Option<i32>,
+        /// For the model and the person.
+        images: Vec<Image>,
         /// A change was made at a place that is not written quite as the model wrote it (spec 1.3).
         fuzzy: bool,
     },
     /// What the plan was made on has changed since; nothing was done.
     Moved,
+}
+
+/// What is stored of a call until the person approves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    pub tool: String,
+    pub arguments: Value,
+    pub plan: Planned,
+}
+
+/// Whether a call that is closed had begun to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ran {
+    Yes,
+    No,
 }
 
 /// Why open calls are closed.
@@ -86,25 +106,28 @@ pub(super) enum Stop {
 
 #[derive(Debug)]
 pub(super) struct Call {
-    call: ToolCall,
-    arguments: Value,
-    stage: Stage,
+    pub(super) call: ToolCall,
+    pub(super) arguments: Value,
+    pub(super) stage: Stage,
+    pub(super) origin: Origin,
     /// The last plan's title.
-    title: Option<String>,
+    pub(super) title: Option<String>,
     /// How often it was planned anew.
-    rounds: u32,
+    pub(super) rounds: u32,
     /// The hash that was allowed, by the policy or the person.
-    allowed: Option<String>,
+    pub(super) allowed: Option<String>,
 }
 
 #[derive(Debug)]
-enum Stage {
+pub(super) enum Stage {
     Planning,
     /// The options are those that the person was offered; the mode may change meanwhile.
     Asking {
         plan: Planned,
         options: Vec<ApprovalOption>,
     },
+    /// It is being stored, because nobody can be asked.
+    Queueing,
     Running {
         shown: String,
     },
@@ -129,6 +152,7 @@ impl Session {
                 call,
                 arguments: shown,
                 stage: Stage::Planning,
+                origin: Origin::Model,
                 title: None,
                 rounds: 0,
                 allowed: None,
@@ -156,13 +180,13 @@ impl Session {
         }
     }
 
-    fn insert(&mut self, id: CallId, call: Call) {
+    pub(super) fn insert(&mut self, id: CallId, call: Call) {
         if let Some(turn) = &mut self.turn {
             turn.calls.insert(id, call);
         }
     }
 
-    fn call_mut(&mut self, id: CallId) -> Option<&mut Call> {
+    pub(super) fn call_mut(&mut self, id: CallId) -> Option<&mut Call> {
         self.turn.as_mut()?.calls.get_mut(&id)
     }
 
@@ -176,6 +200,7 @@ impl Session {
             stage: Stage::Planning,
             allowed,
             title,
+            origin,
             ..
         }) = self.call_mut(id)
         else {
@@ -184,7 +209,7 @@ impl Session {
         if let Ok(plan) = &plan {
             *title = Some(plan.title.clone());
         }
-        let allowed = allowed.clone();
+        let (allowed, today) = (allowed.clone(), origin.mode());
         let plan = match plan {
             Ok(plan) => plan,
             Err(text) => {
@@ -206,13 +231,17 @@ impl Session {
                 ..CallChange::default()
             },
         )));
-        match policy::decide(self.mode, &self.rules, &plan.accesses) {
-            Verdict::Allow => self.run(id, plan.shown, out),
+        let mode = today.map_or(self.mode, |it: Mode| it.min(self.mode));
+        match policy::decide(mode, &self.rules, &plan.accesses) {
             // What was shown and allowed before is allowed again; anything else is asked about.
-            Verdict::Ask if allowed.as_deref() == Some(plan.shown.as_str()) => {
+            Verdict::Allow | Verdict::Ask if allowed.as_deref() == Some(plan.shown.as_str()) => {
                 self.run(id, plan.shown, out);
             }
-            Verdict::Ask => self.ask_person(id, plan, out),
+            // Who approves sees whatever is another change than the one that was stored, in every mode.
+            Verdict::Allow | Verdict::Ask if today.is_some() => self.replay_changed(id, plan, out),
+            Verdict::Allow => self.run(id, plan.shown, out),
+            Verdict::Ask if self.settings.attended => self.ask_person(id, plan, out),
+            Verdict::Ask => self.set_aside(id, plan, out),
             Verdict::Deny(reason) => {
                 self.refuse(id, &reason, out);
                 self.advance(out);
@@ -236,6 +265,57 @@ impl Session {
         call.stage = Stage::Asking { plan, options };
         out.push(Effect::Show(status(id, CallStatus::Waiting)));
         out.push(Effect::AskPerson { call: id, question });
+    }
+
+    /// Nobody can be asked: stores the call if it can be made later, and refuses it otherwise.
+    fn set_aside(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
+        if !policy::is_replayable(&plan.accesses) {
+            let text = format!(
+                "Not done: \"{}\" needs the person's approval, nobody can be asked in this run, and it is of no use \
+                 later. Go on without it, or say what you would need.",
+                plan.title
+            );
+            self.refuse(id, &text, out);
+            return self.advance(out);
+        }
+        let Some(call) = self.call_mut(id) else {
+            return;
+        };
+        call.stage = Stage::Queueing;
+        let action = Box::new(Action {
+            tool: call.call.name.clone(),
+            arguments: call.arguments.clone(),
+            plan,
+        });
+        out.push(Effect::Show(status(id, CallStatus::Waiting)));
+        out.push(Effect::QueueApproval { call: id, action });
+    }
+
+    pub(super) fn queued(
+        &mut self,
+        id: CallId,
+        stored: Result<String, String>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(Call {
+            stage: Stage::Queueing,
+            ..
+        }) = self.call_mut(id)
+        else {
+            return;
+        };
+        let text = match stored {
+            Ok(approval) => format!(
+                "Approval required ({approval}): nothing was done. Nobody can be asked in this run, so the action is \
+                 kept; the person runs it later with `undine approve {approval}`. Do not try it another way; go on \
+                 with what does not need it, and say at the end what waits."
+            ),
+            Err(why) => format!(
+                "Not done: it needs the person's approval, nobody can be asked in this run, and {why}"
+            ),
+        };
+        self.refuse(id, &text, out);
+        self.advance(out);
     }
 
     /// The answers that a person can give, each with the rule it would add.
@@ -311,7 +391,7 @@ impl Session {
                     let verdict = policy::decide(self.mode, &self.rules, &plan.accesses);
                     Some((*id, plan.shown.clone(), verdict))
                 }
-                Stage::Planning | Stage::Running { .. } => None,
+                Stage::Planning | Stage::Queueing | Stage::Running { .. } => None,
             })
             .collect();
         for (id, shown, verdict) in judged {
@@ -371,17 +451,32 @@ impl Session {
                 shown,
                 duration_ms,
                 exit_code,
+                images,
                 fuzzy,
             } => {
+                let shown = shown.unwrap_or_else(|| text.clone());
+                // The person is shown no more of them than the model is.
+                let seen = &images[images.len().saturating_sub(MAX_PICTURES)..];
+                let mut content = vec![CallContent::Text(shown)];
+                content.extend(seen.iter().cloned().map(CallContent::Image));
                 let change = CallChange {
                     status: Some(CallStatus::Done(outcome)),
-                    content: vec![CallContent::Text(shown.unwrap_or_else(|| text.clone()))],
+                    content,
                     duration_ms: Some(duration_ms),
                     exit_code,
+                    images: images.len(),
                     fuzzy,
                     ..CallChange::default()
                 };
-                self.close(id, outcome, text, change, out);
+                let closed = Closed {
+                    id,
+                    outcome,
+                    text,
+                    images,
+                    change,
+                    ran: Ran::Yes,
+                };
+                self.close(closed, out);
                 self.advance(out);
             }
             Finished::Moved if call.rounds < rounds => {
@@ -408,13 +503,21 @@ impl Session {
     }
 
     /// Ends a call that did not run, with an error for the model.
-    fn refuse(&mut self, id: CallId, text: &str, out: &mut Vec<Effect>) {
+    pub(super) fn refuse(&mut self, id: CallId, text: &str, out: &mut Vec<Effect>) {
         let change = CallChange {
             status: Some(CallStatus::Done(Outcome::Error)),
             content: vec![CallContent::Text(text.to_owned())],
             ..CallChange::default()
         };
-        self.close(id, Outcome::Error, text.to_owned(), change, out);
+        let closed = Closed {
+            id,
+            outcome: Outcome::Error,
+            text: text.to_owned(),
+            images: Vec::new(),
+            change,
+            ran: Ran::No,
+        };
+        self.close(closed, out);
     }
 
     /// Closes all open calls as cancelled, and stops what they were doing.
@@ -426,18 +529,20 @@ impl Session {
                 continue;
             };
             let (stop, ran) = match call.stage {
-                Stage::Asking { .. } => (Effect::StopAsking(id), false),
-                Stage::Planning => (Effect::StopCall(id), false),
+                Stage::Asking { .. } => (Effect::StopAsking(id), Ran::No),
+                Stage::Planning | Stage::Queueing => (Effect::StopCall(id), Ran::No),
                 // An edit that the editor has in hand, or half a command: nobody can say.
-                Stage::Running { .. } => (Effect::StopCall(id), true),
+                Stage::Running { .. } => (Effect::StopCall(id), Ran::Yes),
             };
             out.push(stop);
             let (text, content) = match (why, ran) {
                 // The person knows.
-                (Stop::ByPerson, false) => (CANCELLED, Vec::new()),
-                (Stop::ByPerson, true) => (CUT_OFF, Vec::new()),
-                (Stop::ByFault, false) => (GIVEN_UP, vec![CallContent::Text(GIVEN_UP.to_owned())]),
-                (Stop::ByFault, true) => {
+                (Stop::ByPerson, Ran::No) => (CANCELLED, Vec::new()),
+                (Stop::ByPerson, Ran::Yes) => (CUT_OFF, Vec::new()),
+                (Stop::ByFault, Ran::No) => {
+                    (GIVEN_UP, vec![CallContent::Text(GIVEN_UP.to_owned())])
+                }
+                (Stop::ByFault, Ran::Yes) => {
                     (BROKEN_OFF, vec![CallContent::Text(BROKEN_OFF.to_owned())])
                 }
             };
@@ -446,25 +551,36 @@ impl Session {
                 content,
                 ..CallChange::default()
             };
-            self.close(id, Outcome::Cancelled, text.to_owned(), change, out);
+            let closed = Closed {
+                id,
+                outcome: Outcome::Cancelled,
+                text: text.to_owned(),
+                images: Vec::new(),
+                change,
+                ran,
+            };
+            self.close(closed, out);
         }
     }
 
-    fn close(
-        &mut self,
-        id: CallId,
-        outcome: Outcome,
-        text: String,
-        change: CallChange,
-        out: &mut Vec<Effect>,
-    ) {
+    fn close(&mut self, closed: Closed, out: &mut Vec<Effect>) {
+        let id = closed.id;
         let Some(call) = self.turn.as_mut().and_then(|it| it.calls.remove(&id)) else {
             return;
         };
-        let shown = match change.content.as_slice() {
-            [CallContent::Text(shown)] if *shown != text => Some(shown.clone()),
-            _ => None,
-        };
+        if let Origin::Replay(approved) = &call.origin {
+            let approved = approved.clone();
+            return self.close_replay(&approved, call, closed, out);
+        }
+        let shown = closed.shown();
+        let Closed {
+            id,
+            outcome,
+            text,
+            images,
+            change,
+            ran: _,
+        } = closed;
         out.push(Effect::Append(Record::Result {
             call: id,
             outcome,
@@ -473,10 +589,36 @@ impl Session {
             title: call.title,
             duration_ms: change.duration_ms,
             exit_code: change.exit_code,
+            pictures: images.iter().map(|it| it.picture.clone()).collect(),
             fuzzy: change.fuzzy,
         }));
         out.push(Effect::Show(Update::CallChanged(id, change)));
-        self.remember_result(id, text, outcome);
+        let held = images.into_iter().map(|it| Held {
+            picture: it.picture,
+            sight: Sight::Seen(it.data),
+        });
+        self.remember_result(id, text, held.collect(), outcome);
+    }
+}
+
+/// How a call ended.
+pub(super) struct Closed {
+    pub id: CallId,
+    pub outcome: Outcome,
+    /// For the model.
+    pub text: String,
+    pub images: Vec<Image>,
+    pub change: CallChange,
+    pub ran: Ran,
+}
+
+impl Closed {
+    /// What the person sees of it, if that is another text.
+    pub fn shown(&self) -> Option<String> {
+        match self.change.content.as_slice() {
+            [CallContent::Text(shown), ..] if *shown != self.text => Some(shown.clone()),
+            _ => None,
+        }
     }
 }
 
@@ -503,7 +645,7 @@ fn session_label(rule: &Rule) -> String {
     }
 }
 
-fn status(id: CallId, status: CallStatus) -> Update {
+pub(super) fn status(id: CallId, status: CallStatus) -> Update {
     Update::CallChanged(
         id,
         CallChange {

@@ -1,7 +1,8 @@
 //! What can happen to a session, and what it may ask of the world.
 
-use super::call::{Finished, Planned, Preview, Question};
-use crate::provider::{ModelError, ModelEvent, ModelRequest, StopReason, Usage};
+use super::call::{Action, Finished, Planned, Preview, Question};
+use super::replay::{Replay, ReplayEnd};
+use crate::provider::{Image, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
 use protocol::record::Record;
@@ -32,6 +33,11 @@ pub enum Input {
     /// A call's plan, or what was wrong with its arguments (read by the model).
     Planned(CallId, Result<Planned, String>),
     Decided(CallId, Decision),
+    /// What became of storing a call for later approval: the approval's id, or why it was not stored (read by
+    /// the model).
+    Queued(CallId, Result<String, String>),
+    /// The person approves an action that was stored.
+    Replay(Box<Replay>),
     /// A running call said something for the person.
     Output(CallId, String),
     Finished(CallId, Finished),
@@ -65,10 +71,21 @@ pub enum Effect {
         call: CallId,
         question: Box<Question>,
     },
+    /// Nobody can be asked: the action is to be stored, until the person approves it. Answered by
+    /// [`Input::Queued`].
+    QueueApproval {
+        call: CallId,
+        action: Box<Action>,
+    },
     /// The question is moot.
     StopAsking(CallId),
     RunCall(CallId),
     StopCall(CallId),
+    /// Answers an approval of a stored action: exactly one for each [`Input::Replay`].
+    EndReplay {
+        approval: String,
+        end: ReplayEnd,
+    },
     /// Answers prompts. No update of their turn follows.
     Answer {
         prompts: Vec<PromptId>,
@@ -121,6 +138,8 @@ pub struct CallChange {
     /// Only for calls that ran (spec 0.1).
     pub duration_ms: Option<u64>,
     pub exit_code: Option<i32>,
+    /// How many pictures the result has. Not all of them need be in `content`.
+    pub images: usize,
     /// A change was made at a place that is not written quite as the model wrote it.
     pub fuzzy: bool,
 }
@@ -129,6 +148,7 @@ pub struct CallChange {
 pub enum CallContent {
     Preview(Preview),
     Text(String),
+    Image(Image),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,13 +3,14 @@
 use super::call::{CANCELLED, CUT_OFF};
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::{Session, Settings, Untold};
-use crate::context::{Answer, Asked, Entry};
+use crate::context::{self, Answer, Asked, Entry, Held, Sight};
 use crate::provider::ToolCall;
 use protocol::record::{EditedFile, EndReason, Record, Stands};
 use protocol::session::{CallId, Mode, TurnId};
-use protocol::tool::Outcome;
+use protocol::tool::{Outcome, Picture};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What the model is told of a call that the server's death cut off. The log does not say whether it
 /// had begun.
@@ -60,15 +61,13 @@ impl Session {
                 } => {
                     session.next.call = session.next.call.max(call.0 + 1);
                     open.insert(*call, None);
-                    session.answer(*answer).calls.push(Asked {
-                        id: *call,
-                        call: ToolCall {
-                            id: id.clone(),
-                            name: tool.clone(),
-                            arguments: arguments.clone(),
-                        },
-                        result: None,
-                    });
+                    let made = ToolCall {
+                        id: id.clone(),
+                        name: tool.clone(),
+                        arguments: arguments.clone(),
+                    };
+                    let asked = Asked::new(*call, made);
+                    session.answer(*answer).calls.push(asked);
                 }
                 Record::Told { answer, text } => {
                     session.next.answer = session.next.answer.max(*answer);
@@ -88,11 +87,29 @@ impl Session {
                     call,
                     outcome,
                     text,
+                    pictures,
                     ..
                 } => {
                     if open.remove(call).is_some() {
-                        session.remember_result(*call, text.clone(), *outcome);
+                        let held = pictures.iter().map(|it| Held {
+                            picture: it.clone(),
+                            sight: Sight::Past,
+                        });
+                        session.remember_result(*call, text.clone(), held.collect(), *outcome);
                     }
+                }
+                Record::Replayed {
+                    approval,
+                    turn: id,
+                    call,
+                    title,
+                    outcome,
+                    text,
+                    ..
+                } => {
+                    session.next.turn = session.next.turn.max(id.0 + 1);
+                    session.next.call = session.next.call.max(call.0 + 1);
+                    session.remember_replay(approval, title, *outcome, text);
                 }
                 Record::Ended { .. } => turn = None,
             }
@@ -113,6 +130,7 @@ impl Session {
             | Record::Command { .. }
             | Record::Told { .. }
             | Record::Result { .. }
+            | Record::Replayed { .. }
             | Record::Mode { .. }
             | Record::Model { .. }
             | Record::Ended { .. } => None,
@@ -122,7 +140,7 @@ impl Session {
                 Some(files) => cut_off_edit(files, root, &stands),
                 None => INTERRUPTED.to_owned(),
             };
-            session.remember_result(call, text.clone(), Outcome::Cancelled);
+            session.remember_result(call, text.clone(), Vec::new(), Outcome::Cancelled);
             effects.push(Effect::Append(Record::Result {
                 call,
                 outcome: Outcome::Cancelled,
@@ -131,6 +149,7 @@ impl Session {
                 title: None,
                 duration_ms: None,
                 exit_code: None,
+                pictures: Vec::new(),
                 fuzzy: false,
             }));
         }
@@ -141,6 +160,17 @@ impl Session {
             effects.push(Effect::Append(Record::Ended { turn, reason }));
         }
         (session, effects)
+    }
+
+    /// Gives a resumed session the bytes of the pictures that it goes on to send, in base64; `load` finds them, or
+    /// does not.
+    pub fn load_pictures(&mut self, load: impl Fn(&Picture) -> Option<Arc<str>>) {
+        let newest = context::newest_pictures(&mut self.history).take(context::MAX_PICTURES);
+        for (_, held) in newest {
+            if let Some(data) = load(&held.picture) {
+                held.sight = Sight::Seen(data);
+            }
+        }
     }
 
     /// The history's entry for an answer, made if it is new. Records of an answer stand together.
@@ -196,6 +226,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                 title,
                 duration_ms,
                 exit_code,
+                pictures,
                 fuzzy,
             } => {
                 let shown = if text == CANCELLED || text == CUT_OFF {
@@ -211,7 +242,38 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                         content: shown,
                         duration_ms: *duration_ms,
                         exit_code: *exit_code,
+                        images: pictures.len(),
                         fuzzy: *fuzzy,
+                        ..CallChange::default()
+                    },
+                ));
+            }
+            Record::Replayed {
+                call,
+                tool,
+                arguments,
+                outcome,
+                text,
+                shown,
+                title,
+                duration_ms,
+                exit_code,
+                ..
+            } => {
+                updates.push(Update::Call {
+                    call: *call,
+                    tool: tool.clone(),
+                    arguments: arguments.clone(),
+                });
+                let shown = shown.as_ref().unwrap_or(text).clone();
+                updates.push(Update::CallChanged(
+                    *call,
+                    CallChange {
+                        status: Some(CallStatus::Done(*outcome)),
+                        title: Some(title.clone()),
+                        content: vec![CallContent::Text(shown)],
+                        duration_ms: *duration_ms,
+                        exit_code: *exit_code,
                         ..CallChange::default()
                     },
                 ));

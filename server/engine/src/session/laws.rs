@@ -28,6 +28,7 @@ pub(super) fn settings() -> Settings {
         queued_prompts: 3,
         edit_rounds: 2,
         turn_answers: 6,
+        attended: true,
     }
 }
 
@@ -38,6 +39,13 @@ struct World {
     /// Calls by what is due next.
     planning: HashSet<CallId>,
     asking: HashMap<CallId, Planned>,
+    queueing: HashSet<CallId>,
+    /// Calls of approved actions, with what was shown and the mode of the day.
+    replays: HashMap<CallId, (String, Mode)>,
+    replays_due: HashSet<String>,
+    /// Approvals whose action was recorded.
+    replayed: HashSet<String>,
+    attended: bool,
     running: HashMap<CallId, Planned>,
     last_plan: HashMap<CallId, Planned>,
     /// Calls whose last plan was allowed by a decision or the policy, by hash.
@@ -60,6 +68,9 @@ impl World {
             && self.planning.remove(call)
         {
             self.last_plan.insert(*call, plan.clone());
+        }
+        if let Input::Replay(it) = input {
+            assert!(self.replays_due.insert(it.approval.clone()));
         }
         let mut ended = false;
         for effect in effects {
@@ -89,8 +100,13 @@ impl World {
                     );
                 }
                 Effect::PlanCall { call, .. } => {
+                    if let Input::Replay(it) = input {
+                        let of_replay = (it.shown.clone(), it.mode);
+                        assert!(self.replays.insert(*call, of_replay).is_none());
+                        assert!(!it.is_done && !self.replayed.contains(&it.approval));
+                    }
                     assert!(
-                        self.recorded.contains(call),
+                        self.recorded.contains(call) || self.replays.contains_key(call),
                         "a call was planned before it was recorded"
                     );
                     assert!(!self.results.contains(call));
@@ -98,9 +114,36 @@ impl World {
                     assert!(self.planning.insert(*call));
                 }
                 Effect::AskPerson { call, question } => {
+                    assert!(self.attended, "nobody was there to be asked");
+                    assert!(!self.replays.contains_key(call));
                     let plan = self.last_plan[call].clone();
                     assert_eq!(question.accesses, plan.accesses);
                     assert!(self.asking.insert(*call, plan).is_none(), "asked twice");
+                }
+                Effect::QueueApproval { call, action } => {
+                    assert!(
+                        !self.attended,
+                        "an action was stored although somebody could be asked"
+                    );
+                    assert!(!self.replays.contains_key(call));
+                    assert_eq!(action.plan, self.last_plan[call]);
+                    let accesses = &action.plan.accesses;
+                    assert!(policy::is_replayable(accesses));
+                    let verdict = policy::decide(mode, &self.rules, accesses);
+                    assert_eq!(verdict, Verdict::Ask, "only what is asked about is stored");
+                    assert!(self.queueing.insert(*call), "stored twice");
+                }
+                Effect::EndReplay { approval, end } => {
+                    assert!(
+                        self.replays_due.remove(approval),
+                        "an approval has two ends"
+                    );
+                    let ran = matches!(end, ReplayEnd::Ran { .. });
+                    assert_eq!(
+                        ran,
+                        self.replayed.contains(approval),
+                        "told other than recorded"
+                    );
                 }
                 Effect::StopAsking(call) => {
                     assert!(
@@ -110,7 +153,9 @@ impl World {
                 }
                 Effect::RunCall(call) => self.run(*call, mode, input),
                 Effect::StopCall(call) => {
-                    let known = self.planning.remove(call) | self.running.remove(call).is_some();
+                    let known = self.planning.remove(call)
+                        | self.running.remove(call).is_some()
+                        | self.queueing.remove(call);
                     assert!(known, "a call was stopped that was not at work");
                 }
                 Effect::Answer { prompts, .. } => {
@@ -142,6 +187,14 @@ impl World {
                 self.turns += 1;
                 *ended = true;
             }
+            Record::Replayed { approval, call, .. } => {
+                assert!(!self.recorded.contains(call));
+                assert!(
+                    self.replayed.insert(approval.clone()),
+                    "an approved action was recorded twice"
+                );
+                self.just_ended.push(*call);
+            }
             Record::Decision { rule, .. } => self.rules.extend(rule.clone()),
             Record::User { .. } => *ended = false,
             Record::Started { .. }
@@ -165,6 +218,18 @@ impl World {
             }
             _ => false,
         };
+        if let Some((shown, today)) = self.replays.get(&call) {
+            assert_eq!(
+                *shown, plan.shown,
+                "an approval was good for something else"
+            );
+            let verdict = policy::decide(mode.min(*today), &self.rules, &plan.accesses);
+            assert!(
+                !matches!(verdict, Verdict::Deny(_)),
+                "an approval weakened a denial"
+            );
+            self.allowed.insert(call, plan.shown.clone());
+        }
         let by_policy = policy::decide(mode, &self.rules, &plan.accesses) == Verdict::Allow;
         let again = self.allowed.get(&call) == Some(&plan.shown);
         assert!(
@@ -189,6 +254,7 @@ impl World {
                 self.running.remove(call);
             }
             Input::Planned(call, _) => drop(self.planning.remove(call)),
+            Input::Queued(call, _) => drop(self.queueing.remove(call)),
             Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_))
                 if self.stream == Some(*stream)
                     && !effects
@@ -203,6 +269,7 @@ impl World {
             | Input::SetMode(_)
             | Input::Command { .. }
             | Input::Tell(_)
+            | Input::Replay(_)
             | Input::Model(..)
             | Input::Output(..) => {}
         }
@@ -324,6 +391,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
         8 => Input::Model(StreamId(rng.u64(0..9)), model_event(rng, ids)),
         9 => Input::Planned(any_call, Ok(plan(rng))),
         10 => Input::Decided(any_call, decision(rng)),
+        11 if rng.bool() => Input::Queued(any_call, Ok("q".into())),
         11 => Input::Finished(any_call, Finished::Moved),
         12..=24 => match world.stream {
             Some(stream) => Input::Model(stream, model_event(rng, ids)),
@@ -334,6 +402,27 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
             Some(call) => Input::Planned(call, Ok(plan(rng))),
             None => Input::SetMode(Mode::Ask),
         },
+        32 if rng.bool() => {
+            *prompts += 1;
+            Input::Replay(Box::new(Replay {
+                // Now and then one that ran already.
+                approval: match world.replayed.iter().min() {
+                    Some(it) if rng.u8(0..4) == 0 => it.clone(),
+                    Some(_) | None => format!("r{prompts}"),
+                },
+                tool: "t".into(),
+                arguments: serde_json::json!({}),
+                title: "t".into(),
+                shown: format!("h{}", rng.u8(0..2)),
+                mode: Mode::ALL[rng.usize(0..4)],
+                is_done: rng.u8(0..6) == 0,
+            }))
+        }
+        32..=33 if !world.queueing.is_empty() => {
+            let call = pick(rng, world.queueing.iter().copied()).unwrap_or(any_call);
+            let stored = rng.bool().then(|| "q".to_owned());
+            Input::Queued(call, stored.ok_or_else(|| "the disk is full.".to_owned()))
+        }
         32..=35 => match pick(rng, world.asking.keys().copied()) {
             Some(call) => Input::Decided(call, decision(rng)),
             None => Input::Output(any_call, "o".into()),
@@ -348,6 +437,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                     shown: None,
                     duration_ms: 1,
                     exit_code: None,
+                    images: Vec::new(),
                     fuzzy: false,
                 },
             ),
@@ -366,8 +456,16 @@ fn decision(rng: &mut Rng) -> Decision {
 /// Runs one random life of a session; answers how many turns it had.
 fn life(mut rng: Rng, steps: usize) -> u64 {
     let mode = Mode::ALL[rng.usize(0..4)];
+    let attended = rng.bool();
+    let settings = || Settings {
+        attended,
+        ..settings()
+    };
     let (mut session, effects) = Session::new("s".into(), "/p".into(), mode, settings());
-    let mut world = World::default();
+    let mut world = World {
+        attended,
+        ..World::default()
+    };
     world
         .records
         .extend(effects.into_iter().filter_map(|it| match it {
@@ -403,6 +501,7 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
         for call in std::mem::take(&mut world.just_ended) {
             world.planning.remove(&call);
             world.asking.remove(&call);
+            world.queueing.remove(&call);
             world.running.remove(&call);
         }
     }
@@ -412,6 +511,7 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     // The log of a session at rest tells all that the session knows.
     let effects = session.step(Input::Cancel);
     world.take(session.mode(), &Input::Cancel, &effects);
+    assert!(world.replays_due.is_empty(), "an approval has no end");
     let (mut resumed, repairs) = resumed(&world.records);
     assert_eq!(repairs, [], "a session at rest needed repair");
     assert_eq!(resumed.mode(), session.mode());

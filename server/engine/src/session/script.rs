@@ -21,6 +21,7 @@ mod requests;
 mod resuming;
 mod steering;
 mod turns;
+mod unattended;
 
 use super::{Effect, Input, Session, Settings, laws, replay};
 use expect_test::Expect;
@@ -65,6 +66,7 @@ impl Play {
             queued_prompts: 32,
             edit_rounds: 3,
             turn_answers: 200,
+            attended: true,
             ..laws::settings()
         };
         let (session, effects) = begin(settings.clone());
@@ -94,6 +96,10 @@ impl Play {
                         other => panic!("there is no limit {other:?}"),
                     }
                 }
+                self.session.configure(self.settings.clone());
+            }
+            "nobody" => {
+                self.settings.attended = false;
                 self.session.configure(self.settings.clone());
             }
             "use-model" => {
@@ -170,6 +176,14 @@ impl Play {
             "planned" => Input::Planned(words.call(self.call), Ok(words.plan())),
             "planned-error" => Input::Planned(words.call(self.call), Err(words.text())),
             "decided" => Input::Decided(words.call(self.call), words.decision()),
+            "queued" => Input::Queued(words.call(self.call), Ok(words.word().to_owned())),
+            "not-queued" => Input::Queued(words.call(self.call), Err(words.text())),
+            "approve" => {
+                let replay = words.replay();
+                // Replays count with the calls, though no record opens them.
+                self.call = CallId(self.session.next.call);
+                Input::Replay(Box::new(replay))
+            }
             "output" => Input::Output(words.call(self.call), words.text()),
             "finished" => Input::Finished(words.call(self.call), words.finished()),
             other => panic!("there is no input {other:?}"),
@@ -199,6 +213,8 @@ impl Play {
                 | Effect::StopModel(_)
                 | Effect::PlanCall { .. }
                 | Effect::AskPerson { .. }
+                | Effect::QueueApproval { .. }
+                | Effect::EndReplay { .. }
                 | Effect::StopAsking(_)
                 | Effect::RunCall(_)
                 | Effect::StopCall(_)

@@ -1,10 +1,10 @@
 //! A turn: from a prompt over the model's answers to the end.
 
 use super::call::Stop;
-use super::effect::{Effect, PromptEnd, Update};
+use super::effect::{CallChange, CallContent, Effect, PromptEnd, Update};
 use super::{Calls, Session};
-use crate::context::{self, Answer, Asked, Entry};
-use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
+use crate::context::{self, Answer, Asked, Entry, Held, Sight};
+use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, ToolResult};
 use protocol::record::{EndReason, Record};
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use protocol::tool::Outcome;
@@ -71,6 +71,13 @@ impl Session {
     }
 
     fn begin(&mut self, prompts: Vec<Queued>, out: &mut Vec<Effect>) {
+        self.open_turn();
+        self.take_in(prompts, out);
+        self.ask_model(out);
+    }
+
+    /// Opens a turn in which the model has not been asked yet, or never is.
+    pub(super) fn open_turn(&mut self) -> TurnId {
         let id = self.next_turn();
         self.turn = Some(Turn {
             id,
@@ -86,8 +93,7 @@ impl Session {
             raw: None,
             calls: Calls::new(),
         });
-        self.take_in(prompts, out);
-        self.ask_model(out);
+        id
     }
 
     /// Makes prompts part of the running turn.
@@ -157,7 +163,10 @@ impl Session {
             ModelEvent::Failed(error) => {
                 turn.stream = None;
                 self.flush(true, out);
-                self.fail(error, out);
+                match self.goes_on_without_pictures(&error, out) {
+                    true => self.ask_model(out),
+                    false => self.fail(error, out),
+                }
             }
         }
     }
@@ -175,11 +184,7 @@ impl Session {
             arguments: call.arguments.clone(),
         }));
         if let Some(Entry::Answer(answer)) = self.history.last_mut() {
-            answer.calls.push(Asked {
-                id,
-                call: call.clone(),
-                result: None,
-            });
+            answer.calls.push(Asked::new(id, call.clone()));
         }
         self.open_call(id, call, out);
     }
@@ -220,7 +225,13 @@ impl Session {
     }
 
     /// Puts a result beside its call in the history.
-    pub(super) fn remember_result(&mut self, id: CallId, text: String, outcome: Outcome) {
+    pub(super) fn remember_result(
+        &mut self,
+        id: CallId,
+        text: String,
+        pictures: Vec<Held>,
+        outcome: Outcome,
+    ) {
         let Some(Entry::Answer(answer)) = self.history.last_mut() else {
             return;
         };
@@ -230,7 +241,10 @@ impl Session {
                 id: asked.call.id.clone(),
                 text,
                 is_error: outcome != Outcome::Success,
+                images: Vec::new(),
             });
+            asked.pictures = pictures;
+            context::forget_old_pictures(&mut self.history);
         }
     }
 
@@ -263,6 +277,37 @@ impl Session {
         let queued: Vec<Queued> = self.queue.drain(..).collect();
         self.take_in(queued, out);
         self.ask_model(out);
+    }
+
+    /// Whether the provider refused a request for its pictures and can be asked without them. The model finds a
+    /// line in the place of each, and the person is told at the calls that gave them. The session would be stuck
+    /// otherwise: every further request has the same pictures.
+    fn goes_on_without_pictures(&mut self, error: &ModelError, out: &mut Vec<Effect>) -> bool {
+        let Some(turn) = &self.turn else { return false };
+        let is_silent = matches!(self.history.last(), Some(Entry::Answer(it)) if it.text.is_empty() && it.calls.is_empty());
+        if error.kind != ModelErrorKind::Pictures
+            || !is_silent
+            || turn.answers >= self.settings.turn_answers
+        {
+            return false;
+        }
+        let mut refused: Vec<CallId> = Vec::new();
+        for (call, held) in context::newest_pictures(&mut self.history) {
+            if let Sight::Seen(_) = held.sight {
+                held.sight = Sight::Refused;
+                refused.push(call);
+            }
+        }
+        refused.dedup();
+        for call in &refused {
+            let text = format!("The model was not shown this: {}.", error.message);
+            let change = CallChange {
+                content: vec![CallContent::Text(text)],
+                ..CallChange::default()
+            };
+            out.push(Effect::Show(Update::CallChanged(*call, change)));
+        }
+        !refused.is_empty()
     }
 
     /// The provider failed: open calls are closed, the turn ends with the error.

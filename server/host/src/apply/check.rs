@@ -52,11 +52,11 @@ pub fn paths(change: &FileChange) -> impl Iterator<Item = &FilePath> {
     std::iter::once(&change.file).chain(&change.to)
 }
 
-/// What the log and the journal say of changes, file by file.
-pub fn edited(changes: &Changes) -> Vec<EditedFile> {
+/// What the log, the journal and the queue of approvals say of changes, file by file.
+pub fn edited(changes: &[FileChange]) -> Vec<EditedFile> {
     let hash = |it: &Option<String>| it.as_deref().map(|it| hex(&text_hash(it)));
     let mut files = Vec::new();
-    for change in &changes.files {
+    for change in changes {
         let (before, after) = (hash(&change.old), hash(&change.new));
         let path = change.file.real.clone();
         match &change.to {
@@ -123,8 +123,14 @@ impl Checked {
                     // Which form it has does not depend on who reads it.
                     FileText::decode(it.clone()).form
                 });
-                let clean = bytes.is_some_and(|it| editor::is_clean(it, &text));
-                self.keep(&change.file, Some(form.encode(&text)));
+                let clean = bytes
+                    .as_ref()
+                    .is_some_and(|it| editor::is_clean(it.clone(), &text));
+                // An editor may show a clean file in another encoding than its own.
+                let kept = bytes
+                    .filter(|_| clean)
+                    .unwrap_or_else(|| form.encode(&text));
+                self.keep(&change.file, Some(kept));
                 self.editor.push(editor::planned(
                     world, index, change, uri, version, form, clean,
                 )?);

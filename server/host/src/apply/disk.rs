@@ -4,6 +4,9 @@
 //! renames in one quick row (spec 1.5). What a rename takes away keeps a name of ours until the row is done, so
 //! that taking it back needs no room on the disk and gives back the very file.
 
+#[cfg(test)]
+mod tests;
+
 use crate::folder::Folder;
 use crate::store::journal::{BESIDE, Beside};
 use crate::workspace::{FilePath, Workspace};
@@ -482,9 +485,17 @@ impl Step {
             (Err(error), None) => error.kind() == io::ErrorKind::NotFound,
             (Ok(_), None) | (Err(_), Some(_)) => false,
         };
+        let kept = || match self.folder.has(&self.beside.old) {
+            Ok(true) => {
+                let kept = self.folder.path().join(&self.beside.old);
+                format!("; what it was is in {}", kept.display())
+            }
+            Ok(false) | Err(_) => String::new(),
+        };
         if !is_ours {
+            let kept = kept();
             return Some(format!(
-                "{shown} was changed by another program right after, so it is left as it is"
+                "{shown} was changed by another program right after, so it is left as it is{kept}"
             ));
         }
         let (folder, name, beside) = (&self.folder, self.name.as_os_str(), &self.beside);
@@ -507,9 +518,9 @@ impl Step {
             Kind::Rename | Kind::WriteAndDelete => "is moved",
         };
         let error = done.err()?;
+        let kept = kept();
         Some(format!(
-            "{shown} {state} and could not be put back ({error}); what it was may be in {}",
-            folder.path().join(&beside.old).display()
+            "{shown} {state} and could not be put back ({error}){kept}"
         ))
     }
 

@@ -4,12 +4,14 @@ use crate::asking::{CallKey, Pending};
 use crate::event::SessionKey;
 use crate::lsp::Answer;
 use crate::main_loop::Host;
+use crate::plan::Accepted;
 use crate::show;
-use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Preview, Question};
+use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Question};
 use engine::text::visible;
 use protocol::acp::{self, ElicitationAction, RequestPermissionOutcome};
 use protocol::approval::OptionId;
 use protocol::document::SaveDocumentResult;
+use protocol::hunks::ProposedHunk;
 use protocol::lsp::{self, MessageType};
 use protocol::methods::{self, Request};
 use protocol::session::CallId;
@@ -20,9 +22,16 @@ impl Host {
     pub(crate) fn ask_person(&mut self, session: &SessionKey, call: CallId, question: Question) {
         let key = (session.clone(), call);
         let method = methods::RequestPermission::METHOD;
+        let mut hunks = Vec::new();
+        if let Some(open) = self.sessions.get_mut(session) {
+            // It is another question now; what was said to the last is no answer to it.
+            open.accepted.remove(&call);
+            hunks.extend(open.plans.get(&call).map(|it| it.hunks().to_vec()));
+        }
+        let hunks = hunks.concat();
         if self.client.takes(method) {
             let id = self.asking.open(Pending::Permission(key.clone()));
-            let params = permission_request(&key, &question, id);
+            let params = permission_request(&key, &question, id, &hunks);
             self.asking.questions.insert(key, question);
             self.out.request(id, method, &params);
         } else {
@@ -125,21 +134,43 @@ impl Host {
             .result
             .ok()
             .and_then(|it| serde_json::from_value::<acp::RequestPermissionResponse>(it).ok());
-        // What is no yes is a no: an error, a "cancelled", an option that was not offered.
-        let (option, note) = match response.map(|it| it.outcome) {
-            Some(RequestPermissionOutcome::Selected(it)) => {
-                let note = it
-                    .meta
-                    .as_ref()
-                    .and_then(|it| it.get("undine")?.get("note")?.as_str().map(str::to_owned));
-                (
-                    OptionId::from_id(&it.option_id.0).unwrap_or(OptionId::No),
-                    note,
-                )
-            }
-            Some(_) | None => (OptionId::No, None),
+        let Some((option, said)) = response.and_then(selected) else {
+            // What is no yes is a no: an error, a "cancelled".
+            let (option, note) = (OptionId::No, None);
+            return self.decide(key, Decision { option, note });
+        };
+        let note = said["note"].as_str().map(str::to_owned);
+        let option = match self.accept(&key, &said["acceptedHunks"], &note) {
+            true => option,
+            false => OptionId::No,
         };
         self.decide(key, Decision { option, note });
+    }
+
+    /// Notes which of a call's hunks the person wants; false: none.
+    fn accept(&mut self, (session, call): &CallKey, ids: &Value, note: &Option<String>) -> bool {
+        let Some(ids) = ids.as_array() else {
+            return true;
+        };
+        let Some(open) = self.sessions.get_mut(session) else {
+            return false;
+        };
+        let offered = open.plans.get(call).map_or(&[][..], |it| it.hunks());
+        if offered.is_empty() {
+            return true;
+        }
+        let is_meant = |id: &str| ids.iter().any(|it| it.as_str() == Some(id));
+        let hunks: Vec<String> = offered
+            .iter()
+            .filter(|it| is_meant(&it.id))
+            .map(|it| it.id.clone())
+            .collect();
+        let is_any = !hunks.is_empty();
+        if hunks.len() < offered.len() {
+            let note = note.clone();
+            open.accepted.insert(*call, Accepted { hunks, note });
+        }
+        is_any
     }
 
     fn message_answered(&mut self, key: CallKey, answer: Answer) {
@@ -186,12 +217,25 @@ impl Host {
     }
 }
 
+/// The option that was chosen, and what was said with it in `_meta.undine`: of the outcome, where that has some,
+/// else of the answer. An option that does not exist is a no.
+fn selected(response: acp::RequestPermissionResponse) -> Option<(OptionId, Value)> {
+    let RequestPermissionOutcome::Selected(chosen) = response.outcome else {
+        return None;
+    };
+    let said = |meta: Option<acp::Meta>| meta?.get("undine").cloned();
+    let said = said(chosen.meta).or_else(|| said(response.meta));
+    let option = OptionId::from_id(&chosen.option_id.0).unwrap_or(OptionId::No);
+    Some((option, said.unwrap_or_default()))
+}
+
 /// The id rides in `_meta` too: not every editor tells its handlers the id that a `$/cancelRequest`
 /// will name.
 fn permission_request(
     key: &CallKey,
     question: &Question,
     id: i64,
+    hunks: &[ProposedHunk],
 ) -> acp::RequestPermissionRequest {
     let change = CallChange {
         status: Some(CallStatus::Waiting),
@@ -210,12 +254,12 @@ fn permission_request(
         .iter()
         .map(|it| acp::PermissionOption::new(it.id.id(), it.label.clone(), it.id.kind()))
         .collect();
-    acp::RequestPermissionRequest::new(
-        show::session_id(&key.0),
-        show::call_update(key.1, change),
-        options,
-    )
-    .meta(show::meta(json!({"requestId": id})))
+    let mut call = show::call_update(key.1, change);
+    if !hunks.is_empty() {
+        call = call.meta(show::meta(json!({"hunks": hunks})));
+    }
+    acp::RequestPermissionRequest::new(show::session_id(&key.0), call, options)
+        .meta(show::meta(json!({"requestId": id})))
 }
 
 /// The most lines of a change in a message box.
@@ -223,39 +267,6 @@ const MAX_LINES: usize = 40;
 
 /// A question as plain text, for a message box.
 fn message(question: &Question) -> String {
-    let mut text = format!("Undine: {}?", question.title);
-    for preview in &question.preview {
-        match preview {
-            Preview::Command { line, cwd } => {
-                text.push_str(&format!("\n{line}\nin {}", cwd.display()))
-            }
-            Preview::Hunks { text: hunks, .. } => {
-                let mut lines = hunks.lines();
-                let first: Vec<&str> = lines.by_ref().take(MAX_LINES).collect();
-                text.push_str(&format!("\n{}", first.join("\n")));
-                if lines.next().is_some() {
-                    text.push_str("\n...");
-                }
-            }
-            Preview::Diff { path, old, new } => {
-                let name = path.display().to_string();
-                let diff = engine::text::unified(
-                    old.as_deref().unwrap_or_default(),
-                    new,
-                    &name,
-                    &name,
-                    1,
-                    MAX_LINES,
-                );
-                text.push_str(&format!("\n{}", diff.text.trim_end()));
-                if diff.truncated {
-                    text.push_str(&format!(
-                        "\n... (+{} -{} lines in all)",
-                        diff.added, diff.removed
-                    ));
-                }
-            }
-        }
-    }
-    visible(&text).into_owned()
+    let title = format!("Undine: {}?", question.title);
+    visible(&title).into_owned() + &show::plain(&question.preview, 1, MAX_LINES)
 }

@@ -142,7 +142,7 @@ impl Host {
         others.any(|it| Some(it.workspace.root()) == root && it.session.turn().is_some())
     }
 
-    fn begin(&mut self, session: SessionKey, asker: Asker) -> u64 {
+    pub(super) fn begin(&mut self, session: SessionKey, asker: Asker) -> u64 {
         self.next_token += 1;
         let errand = Errand {
             session,
@@ -250,7 +250,7 @@ impl Host {
     }
 
     /// Ends an errand in words.
-    fn end(&mut self, number: u64, said: Result<String, String>) {
+    pub(super) fn end(&mut self, number: u64, said: Result<String, String>) {
         let Some(errand) = self.errands.remove(&number) else {
             return;
         };

@@ -14,10 +14,13 @@ pub(super) enum PromptCommand {
     Checkpoint(Vec<String>),
     Checkpoints,
     Restore(Option<String>),
+    Approvals(Option<String>),
+    Approve(String),
+    Deny(String),
 }
 
 /// What is announced: name, what it does, what follows it.
-const TABLE: [(&str, &str, Option<&str>); 3] = [
+const TABLE: [(&str, &str, Option<&str>); 6] = [
     (
         "checkpoint",
         "Makes a checkpoint of files, to be restored later",
@@ -33,6 +36,21 @@ const TABLE: [(&str, &str, Option<&str>); 3] = [
         "Gives files back what they were at a checkpoint",
         Some("a checkpoint's id or its beginning; the newest, if missing"),
     ),
+    (
+        "approvals",
+        "Lists the actions that wait for an approval in this project, or shows one whole",
+        Some("an approval's id or its beginning; all, if missing"),
+    ),
+    (
+        "approve",
+        "Runs an action that waits for an approval, once",
+        Some("an approval's id or its beginning"),
+    ),
+    (
+        "deny",
+        "Takes an action off the list of approvals, for good",
+        Some("an approval's id or its beginning"),
+    ),
 ];
 
 impl PromptCommand {
@@ -44,6 +62,10 @@ impl PromptCommand {
             "/checkpoint" => Some(Self::Checkpoint(words(rest))),
             "/checkpoints" => Some(Self::Checkpoints),
             "/restore" => Some(Self::Restore(words(rest).into_iter().next())),
+            "/approvals" => Some(Self::Approvals(words(rest).into_iter().next())),
+            // Without an id there is none that begins so, and the person is told.
+            "/approve" => Some(Self::Approve(rest.trim().to_owned())),
+            "/deny" => Some(Self::Deny(rest.trim().to_owned())),
             _ => None,
         }
     }
@@ -63,6 +85,9 @@ impl Host {
             PromptCommand::Checkpoint(paths) => self.keep_for(session, asker, paths),
             PromptCommand::Checkpoints => self.list_for(session, asker),
             PromptCommand::Restore(id) => self.plan_restore(session, asker, id),
+            PromptCommand::Approvals(id) => self.list_approvals(session, asker, id),
+            PromptCommand::Approve(id) => self.approve_for(session, asker, &id),
+            PromptCommand::Deny(id) => self.deny_for(session, asker, &id),
         }
     }
 

@@ -5,14 +5,13 @@
 
 use super::commits::Commits;
 use crate::apply::{self, Applied, Changes};
-use crate::event::{Editor, Event, SessionKey, Whose};
+use crate::event::{Event, SessionKey, Whose};
 use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::plan::World;
 use crate::reviews::{Reversal, Scope, Wish};
 use crate::session_host::OpenSession;
-use crate::store::journal::Journals;
 use crate::workspace::{Workspace, path_of};
 use engine::session::Input;
 use protocol::hunks::{ResolveReviewParams, ResolveReviewResult, ReviewAction};
@@ -50,7 +49,9 @@ struct Running {
     left: Vec<String>,
     /// Nobody, for what was queued.
     done: Option<Resolved>,
-    /// What the sessions hear when it has ended.
+    /// Whose work goes.
+    sessions: BTreeSet<String>,
+    /// What sessions hear when it has ended.
     then: Vec<(SessionKey, Input)>,
 }
 
@@ -113,26 +114,35 @@ impl Host {
         }
     }
 
-    /// A call has ended, and what is queued for its session is reverted before the session hears of that.
-    /// Answers the input if nothing is.
-    pub(crate) fn revert_before(&mut self, session: &SessionKey, input: Input) -> Option<Input> {
+    /// A call has ended: what is queued for its session is reverted before the model is asked again.
+    pub(crate) fn revert_before(&mut self, session: &SessionKey) {
+        let open = self.sessions.get(session);
         // Another call of it goes on: this is no boundary.
-        let open = self.sessions.get(session)?;
-        if !open.running.is_empty() {
-            return Some(input);
+        if open.is_some_and(|it| it.running.is_empty())
+            && let Some(running) = self.take_queued(Some(session))
+        {
+            self.run_revert(running);
         }
+    }
+
+    /// Keeps what may have the model asked until no revert of its work is on its way any more. Answers what is not
+    /// kept.
+    pub(crate) fn after_reverts(&mut self, session: &SessionKey, input: Input) -> Option<Input> {
         let mut at_work = self.reviewing.running.values_mut();
-        // A second call that ends meanwhile waits for the same.
-        if let Some(running) = at_work.find(|it| it.then.iter().any(|it| it.0 == *session)) {
-            running.then.push((session.clone(), input));
-            return None;
+        match at_work.find(|it| it.sessions.contains(&**session)) {
+            Some(running) => {
+                running.then.push((session.clone(), input));
+                None
+            }
+            None => Some(input),
         }
-        let Some(mut running) = self.take_queued(Some(session)) else {
-            return Some(input);
-        };
-        running.then.push((session.clone(), input));
-        self.run_revert(running);
-        None
+    }
+
+    /// What was kept for a session, which does not wait any longer: its turn is cancelled.
+    pub(crate) fn take_kept(&mut self, session: &SessionKey) -> Vec<Input> {
+        let at_work = self.reviewing.running.values_mut();
+        let kept = at_work.flat_map(|it| it.then.extract_if(.., |it| it.0 == *session));
+        kept.map(|it| it.1).collect()
     }
 
     /// What is queued and waits for nobody but perhaps this session, as one set.
@@ -157,6 +167,7 @@ impl Host {
         let plan = self.reviews.plan(&running.wishes);
         running.left = plan.left.into_iter().chain(plan.unknown).collect();
         running.hunks = plan.hunks;
+        running.sessions = plan.sessions;
         let id = self.reviewing.next;
         self.reviewing.next += 1;
         self.reviewing.running.insert(id, running);
@@ -167,6 +178,7 @@ impl Host {
             };
             return self.reverted(id, Ok(nothing));
         }
+        self.reviews.intend(&plan.files);
         let (world, changes) = match self.changes(plan.files) {
             Ok(it) => it,
             Err(text) => return self.reverted(id, Err(text)),
@@ -185,24 +197,26 @@ impl Host {
 
     fn changes(&self, files: Vec<Reversal>) -> Result<(World, Changes), String> {
         let protected = [self.folders.config.clone(), self.folders.data.clone()];
-        let roots: Vec<PathBuf> = match self.roots.as_slice() {
-            [] => vec![PathBuf::from("/")],
-            roots => roots.to_vec(),
-        };
+        // One that is gone is no reason to leave the others alone.
+        let mut roots = self.roots.clone();
+        roots.retain(|it| it.is_dir());
+        if roots.is_empty() {
+            roots.push(PathBuf::from("/"));
+        }
         let workspace = Workspace::new(&roots, &protected)?;
         let files: Vec<apply::FileChange> = files
             .into_iter()
-            .map(|Reversal { path, old, new }| apply::FileChange {
-                file: workspace.classify(path),
-                old,
-                new,
+            .map(|it| apply::FileChange {
+                file: workspace.classify(it.path),
+                old: it.old,
+                new: it.new,
                 to: None,
                 exact: None,
             })
             .collect();
         let label = match &files[..] {
-            [one] => format!("Undine: Revert in {}", one.file.shown),
-            many => format!("Undine: Revert in {} files", many.len()),
+            [one] => format!("Revert in {}", one.file.shown),
+            many => format!("Revert in {} files", many.len()),
         };
         let changes = Changes {
             label,
@@ -214,32 +228,15 @@ impl Host {
 
     /// The world as the person's own edits see it.
     fn review_world(&self, workspace: Workspace) -> World {
-        let config = self.resolve(self.roots.first().map(PathBuf::as_path));
-        World {
-            session: "review".into(),
-            author: Author {
-                session: String::new(),
-                turn: TurnId(0),
-                call: CallId(0),
-            },
-            workspace: Arc::new(workspace),
-            documents: self.documents.snapshot(),
-            seen: Arc::default(),
-            given: Arc::default(),
-            editor: Editor::new(self.inbox.clone()),
-            encoding: self.client.encoding,
-            versioned_edits: self.client.document_changes,
-            file_operations: self.client.file_operations,
-            journals: Journals::new(&self.folders.data),
-            limits: Arc::new(self.client.limits(&self.limits)),
-            edits: config.config.edits,
-            locks: self.locks.clone(),
-            children: self.children.clone(),
-            checkpoints: Arc::new(self.checkpoints.with_limits(&self.limits)),
-            checkpoint_first: config.config.safety.checkpoint_on_mutation,
-            action: None,
-            key_variables: Arc::new([]),
-        }
+        let mut config = self.resolve(self.roots.first().map(PathBuf::as_path));
+        config.config.limits = self.limits.clone();
+        let author = Author {
+            session: String::new(),
+            turn: TurnId(0),
+            call: CallId(0),
+        };
+        let workspace = Arc::new(workspace);
+        self.world_of("review".into(), author, workspace, &config.config)
     }
 
     /// A revert has ended. One whose texts moved is planned again on what they are now.
@@ -264,10 +261,12 @@ impl Host {
                 let rounds = running.rounds + 1;
                 return self.run_revert(Running { rounds, ..running });
             }
-            Ok(Applied::Moved | Applied::Cancelled) => Err(
+            Ok(Applied::Moved) => Err(
                 "Nothing was reverted, because the text kept changing meanwhile; try again."
                     .to_owned(),
             ),
+            // Nobody cancels a revert.
+            Ok(Applied::Cancelled) => Err("Nothing was reverted; try again.".to_owned()),
             Err(text) => Err(text),
         };
         match (running.done, end) {
@@ -292,6 +291,7 @@ impl Running {
             hunks: Vec::new(),
             left: Vec::new(),
             done,
+            sessions: BTreeSet::new(),
             then: Vec::new(),
         }
     }

@@ -5,8 +5,10 @@
 //! back. Whatever is no plain edit of the document at hand is a command.
 
 use super::actions::bad_argument;
+use super::annotations::{annotated, named};
 use super::shown_hunks::{is_mixed, line_range};
 use crate::documents::Content;
+use crate::event::Whose;
 use crate::lsp::{Error, Reply, code, error};
 use crate::main_loop::Host;
 use crate::perform::invalid;
@@ -164,9 +166,14 @@ impl Host {
             },
             edits: edits.into_iter().map(lsp::Edit::TextEdit).collect(),
         };
-        Some(lsp::WorkspaceEdit {
+        let edit = lsp::WorkspaceEdit {
             document_changes: Some(vec![lsp::DocumentChange::TextDocumentEdit(edit)]),
             ..lsp::WorkspaceEdit::default()
+        };
+        let is_annotated = self.client.annotations && self.client.action_annotations;
+        Some(match is_annotated {
+            true => annotated(edit, "Undine: Revert", &named(&Whose::Review)),
+            false => edit,
         })
     }
 

@@ -9,7 +9,7 @@ use crate::model;
 use crate::perform::invalid;
 use crate::session_host::OpenSession;
 use crate::show;
-use crate::store::{self, Log};
+use crate::store::{self, Log, Pictures};
 use crate::tools;
 use crate::workspace::Workspace;
 use engine::config::Resolved;
@@ -46,7 +46,7 @@ impl Host {
         let path = folder.join(format!("{id}.jsonl"));
         let voucher = self.folders.voucher(&path);
         let log = Log::new(path, Some(voucher));
-        let settings = settings(&resolved.config, &workspace);
+        let settings = settings(&resolved.config, &workspace, self.attended);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved);
@@ -101,13 +101,30 @@ impl Host {
         &mut self,
         params: acp::LoadSessionRequest,
     ) -> Result<acp::LoadSessionResponse, Error> {
+        let key: SessionKey = params.session_id.0.clone();
+        let records = self.open_logged(params)?;
+        let mut updates = replay(&records);
+        // What streams at this moment is not recorded yet; what comes next goes on from there.
+        updates.extend(self.sessions[&key].session.unrecorded());
+        for update in updates {
+            self.replay(&key, update);
+        }
+        let mode = self.sessions[&key].session.mode();
+        Ok(acp::LoadSessionResponse::new().modes(Some(show::modes(mode))))
+    }
+
+    /// Opens a session from its log, if it is not open, and answers all that is recorded of it. Nothing of it is shown.
+    pub(super) fn open_logged(
+        &mut self,
+        params: acp::LoadSessionRequest,
+    ) -> Result<Vec<Record>, Error> {
         let (workspace, resolved) = self.place(&params.cwd, &params.additional_directories)?;
         let folder = self.folders.conversations(workspace.root());
         let key: SessionKey = params.session_id.0.clone();
         let failed = |it: store::LogError| error(code::REQUEST_FAILED, it.to_string());
         let path = store::path(&folder, &key).map_err(failed)?;
-        let records = if let Some(open) = self.sessions.get(&key) {
-            store::read(open.log.path()).map_err(failed)?.0
+        if let Some(open) = self.sessions.get(&key) {
+            Ok(store::read(open.log.path()).map_err(failed)?.0)
         } else {
             let is_ours = self.folders.vouches(&path);
             let (log, records) = Log::open(path).map_err(failed)?;
@@ -115,8 +132,10 @@ impl Host {
                 true => records,
                 false => records.into_iter().map(Record::without_answers).collect(),
             };
-            let settings = settings(&resolved.config, &workspace);
-            let (session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
+            let settings = settings(&resolved.config, &workspace, self.attended);
+            let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
+            let pictures = Pictures::beside(log.path());
+            session.load_pictures(|it| pictures.load(it));
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved);
@@ -130,16 +149,8 @@ impl Host {
                 }
             }
             let path = self.sessions[&key].log.path();
-            store::read(path).map_err(failed)?.0
-        };
-        let mut updates = replay(&records);
-        // What streams at this moment is not recorded yet; what comes next goes on from there.
-        updates.extend(self.sessions[&key].session.unrecorded());
-        for update in updates {
-            self.replay(&key, update);
+            Ok(store::read(path).map_err(failed)?.0)
         }
-        let mode = self.sessions[&key].session.mode();
-        Ok(acp::LoadSessionResponse::new().modes(Some(show::modes(mode))))
     }
 
     /// Shows something of the past: not to tasks, and never merged.
@@ -209,15 +220,15 @@ impl Host {
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
-        let effects = open
-            .session
-            .configure(settings(&resolved.config, &open.workspace));
+        let effects =
+            open.session
+                .configure(settings(&resolved.config, &open.workspace, self.attended));
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
     }
 }
 
-fn settings(config: &Config, workspace: &Workspace) -> Settings {
+fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings {
     let model = match endpoint::reach(config) {
         Ok(reached) => reached.model,
         // Said when the model is asked.
@@ -233,5 +244,6 @@ fn settings(config: &Config, workspace: &Workspace) -> Settings {
         queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
         edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
         turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
+        attended,
     }
 }

@@ -57,6 +57,20 @@ pub enum Notice {
 pub struct Reply(oneshot::Sender<Result<Value>>);
 
 impl Reply {
+    /// A reply and what it will be.
+    pub fn new() -> (Self, impl Future<Output = Result<Value>> + Send + 'static) {
+        let (reply, answer) = oneshot::channel();
+        let answer = async move {
+            answer.await.unwrap_or_else(|_| {
+                Err(super::error(
+                    ErrorCode::InternalError,
+                    "Undine failed while it handled this request; its log says more. It goes on with the next.",
+                ))
+            })
+        };
+        (Self(reply), answer)
+    }
+
     /// Answers with the result type of the method.
     pub fn send<R: Request>(self, result: Result<R::Result>) {
         self.send_value(result.and_then(|it| {
@@ -79,22 +93,11 @@ pub struct Door {
 impl Door {
     /// Puts a request into the inbox now, and answers when the loop has.
     fn request(&self, request: Incoming) -> impl Future<Output = Result<Value>> + Send + 'static {
-        let (reply, answer) = oneshot::channel();
+        let (reply, answer) = Reply::new();
         // The pump sets it around the first poll of every request's handler, which is where we are.
         let id = current_request_id().unwrap_or(Id::Null);
-        self.push(FrontEvent::Request {
-            id,
-            request,
-            reply: Reply(reply),
-        });
-        async move {
-            answer.await.unwrap_or_else(|_| {
-                Err(super::error(
-                    ErrorCode::InternalError,
-                    "Undine failed while it handled this request; its log says more. It goes on with the next.",
-                ))
-            })
-        }
+        self.push(FrontEvent::Request { id, request, reply });
+        answer
     }
 
     fn notice(&self, notice: Notice) {

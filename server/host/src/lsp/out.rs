@@ -129,13 +129,10 @@ impl Out {
         );
     }
 
-    /// Sends a request whose method has no params: those are left out, since JSON-RPC knows no null there.
+    /// As [`request`](Self::request), for one that LSP gives no params: `null` in their place is no JSON-RPC.
     pub fn request_bare(&self, id: i64, method: &str) {
-        self.send(
-            method,
-            None,
-            &serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method}),
-        );
+        let request = serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method});
+        self.send(method, None, &request);
     }
 
     /// Answers a request of the editor. Handlers need not: what they return is sent by the pump.

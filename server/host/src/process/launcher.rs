@@ -54,7 +54,7 @@ impl Launcher {
         }
     }
 
-    pub(super) fn program(&self) -> &Path {
+    pub(crate) fn program(&self) -> &Path {
         &self.program
     }
 

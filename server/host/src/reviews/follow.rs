@@ -65,8 +65,14 @@ impl Reviews {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
-        let changes = hold.and_then(|it| it.changes);
-        review.follow(changes.as_ref(), after, by(whose));
+        let intended = match whose {
+            Whose::Review => self.intended.remove(path),
+            Whose::Agent(_) | Whose::Person => None,
+        };
+        if !intended.is_some_and(|it| review.reverted(&it, after)) {
+            let changes = hold.and_then(|it| it.changes);
+            review.follow(changes.as_ref(), after, by(whose));
+        }
         review.version = Some(now.version);
         self.touch(path, true);
     }
@@ -106,6 +112,8 @@ impl Reviews {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
+        // Once it is closed, the disk is looked at whatever it was like before.
+        review.stamp = None;
         match &now.content {
             Content::Text(after) => {
                 review.anchor(after);
@@ -154,9 +162,14 @@ impl Reviews {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
+        review.stamp = None;
         if let Some(old) = old {
             review.anchor(&Rope::from_str(old));
         }
+        let intended = match whose {
+            Whose::Review => self.intended.remove(path),
+            Whose::Agent(_) | Whose::Person => None,
+        };
         let was_deleted = matches!(review.ledger.file_change(), Some(FileChange::Deleted(_)));
         match (old, new, whose) {
             (_, None, _) => review.ledger.deleted(by(whose)),
@@ -164,7 +177,12 @@ impl Reviews {
             (None, Some(new), Whose::Agent(author)) => {
                 review.ledger = Ledger::created(new, author);
             }
-            (_, Some(new), _) => review.ledger.replaced(new, by(whose)),
+            (_, Some(new), _) => {
+                let after = Rope::from_str(new);
+                if !intended.is_some_and(|it| review.reverted(&it, &after)) {
+                    review.ledger.replaced(new, by(whose));
+                }
+            }
         }
         self.touch(path, true);
     }
@@ -180,6 +198,15 @@ impl Review {
             self.is_suspended = false;
             self.ledger.replaced(&after.to_string(), by);
         }
+    }
+
+    /// Takes a revert in as it was meant, if that is what was made.
+    fn reverted(&mut self, changes: &ChangeSet, after: &Rope) -> bool {
+        let mut meant = self.ledger.live().clone();
+        !self.is_suspended
+            && changes.apply_rope(&mut meant).is_ok()
+            && meant == *after
+            && self.ledger.edited(changes, By::Review).is_ok()
     }
 
     /// The text is this one now, by whatever way it came to be.

@@ -170,7 +170,7 @@ pub fn told(news: &[News], shown: impl Fn(&Path) -> String, unsaved: &[PathBuf])
             names.join(", ")
         );
     }
-    text.push_str("Work with the files as they are now; do not redo what was reverted unasked.");
+    text.push_str("Work with the files as they are now; do not redo what was reverted unasked.\n");
     text
 }
 

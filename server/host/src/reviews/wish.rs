@@ -2,6 +2,7 @@
 
 use super::Reviews;
 use engine::review::{Author, By, FileStep, HunkId, Ledger, Revert, Which};
+use engine::text::ChangeSet;
 use protocol::session::TurnId;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -47,6 +48,9 @@ pub struct Reversal {
     pub path: PathBuf,
     pub old: Option<String>,
     pub new: Option<String>,
+    /// From the one text to the other. Where lines stand twice, the texts alone do not tell which of them came
+    /// back.
+    pub changes: ChangeSet,
 }
 
 /// A hunk's id outside of its file: the same change made to two files at once has one id in both.
@@ -133,6 +137,7 @@ impl Reviews {
             let mut undone = review.ledger.clone();
             let (mut hunks, mut left) = (Vec::new(), Vec::new());
             let mut step = None;
+            let mut changes = ChangeSet::identity(undone.live().len_bytes());
             let mut is_meant = false;
             for wish in wishes.iter().filter(|it| it.concerns(path)) {
                 let ids = wish.ids(path);
@@ -141,6 +146,9 @@ impl Reviews {
                 step = revert.file.or(step);
                 hunks.extend(revert.hunks.iter().map(|it| wire_id(path, it)));
                 left.extend(revert.left.iter().map(|it| wire_id(path, it)));
+                if let Ok(both) = changes.compose(&revert.changes) {
+                    changes = both;
+                }
                 undo(&mut undone, &revert);
             }
             plan.left.append(&mut left);
@@ -157,13 +165,26 @@ impl Reviews {
                 None => (Some(text(&review.ledger)), Some(text(&undone))),
             };
             let path = path.clone();
-            plan.files.push(Reversal { path, old, new });
+            plan.files.push(Reversal {
+                path,
+                old,
+                new,
+                changes,
+            });
         }
         for wish in wishes {
             plan.unknown
                 .extend(unknown(wish, |it| plan.hunks.contains(it)));
         }
         plan
+    }
+
+    /// These are about to be made; it is theirs what then comes back.
+    pub fn intend(&mut self, files: &[Reversal]) {
+        for file in files {
+            let changes = file.changes.clone();
+            self.intended.insert(file.path.clone(), changes);
+        }
     }
 
     /// Which of these hunks are still there.

@@ -16,6 +16,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// All journals of this person.
 #[derive(Clone, Debug)]
@@ -119,11 +120,11 @@ impl Journals {
     /// Journals of dead servers about a project. `root` is resolved.
     pub fn orphans(&self, root: &Path) -> Vec<Orphan> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let paths = entries.map(|it| it.path());
-        let mut paths: Vec<PathBuf> = paths
-            .filter(|it| it.extension().is_some_and(|it| it == "json"))
-            .collect();
+        let (mut paths, rest): (Vec<PathBuf>, Vec<PathBuf>) = entries
+            .map(|it| it.path())
+            .partition(|it| it.extension().is_some_and(|it| it == "json"));
         paths.sort();
+        rest.iter().for_each(|it| sweep(it));
         let orphans = paths.into_iter().filter_map(|path| orphan(path, root));
         orphans.collect()
     }
@@ -143,6 +144,17 @@ fn orphan(path: PathBuf, root: &Path) -> Option<Orphan> {
         path,
         _file: file,
     })
+}
+
+/// Removes what a server left that died over the making of a journal, and so before it changed anything.
+/// Not at once: another may be making one at this moment.
+fn sweep(path: &Path) {
+    const OLD: Duration = Duration::from_secs(60 * 60);
+    let made = path.metadata().and_then(|it| it.modified());
+    if made.is_ok_and(|it| it.elapsed().is_ok_and(|it| it > OLD)) {
+        // The next server tries again.
+        let _ = fs::remove_file(path);
+    }
 }
 
 impl Journal {

@@ -76,7 +76,11 @@ fn editors() -> Vec<(&'static str, Client)> {
         (
             "Neovim 0.11",
             common(json!({
-                "workspace": {"inlayHint": {"refreshSupport": true}},
+                // It takes versioned edits, but does not look at every version, and does not say so.
+                "workspace": {
+                    "workspaceEdit": {"documentChanges": false},
+                    "inlayHint": {"refreshSupport": true},
+                },
                 "textDocument": {
                     "codeLens": {"dynamicRegistration": false},
                     "diagnostic": {"dynamicRegistration": false},
@@ -112,7 +116,7 @@ fn each_editor_gets_what_it_declares() {
     expect![[r#"
         nothing but LSP 3.0: code actions
         a bare client: code actions, reverts as edits, published diagnostics
-        Neovim 0.11: code actions, reverts as edits, edits made on choosing, published diagnostics, code lenses, inlay hints, a turn's diff as a file
+        Neovim 0.11: code actions, published diagnostics, code lenses, inlay hints, a turn's diff as a file
         Helix 25.07: code actions, reverts as edits, edits made on choosing, published diagnostics, inlay hints, a turn's diff as a file
         Emacs 30 with eglot: code actions, reverts as edits, edits made on choosing, published diagnostics, inlay hints, a turn's diff as a file
         VS Code with no plugin of ours: code actions, reverts as edits, edits made on choosing, pulled diagnostics, code lenses, inlay hints, virtual documents, annotated edits
@@ -148,4 +152,17 @@ fn what_serves_instead_is_another_row_or_said_in_words() {
         a turn's diff as a file | window.showDocument.support | a message that names the file
         annotated edits | workspace.workspaceEdit.changeAnnotationSupport | the edit's label
     "#]].assert_eq(&text);
+}
+
+#[test]
+fn the_protocols_document_has_a_row_for_each_surface() {
+    let document = include_str!("../../../../protocol.md");
+    for it in Surface::ALL {
+        let start = format!("| {} | ", it.name());
+        let row = document.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("no row begins with {start:?}"));
+        let (needs, instead) = (it.needs(), it.instead());
+        let expected = format!("{start}{needs} | {instead} |");
+        assert_eq!(row.replace('`', ""), expected);
+    }
 }

@@ -1,6 +1,8 @@
 //! The plan of changes to files, for every tool that makes some: what is shown, what an approval is bound to, and
 //! what the model is told.
 
+mod subset;
+
 use crate::apply::{self, Applied, Changes, FileChange};
 use crate::event::Whose;
 use crate::files;
@@ -76,7 +78,12 @@ pub(super) fn refuse_all(
 /// The plan of changes that are made together.
 pub(super) fn plan_changes(title: String, files: Vec<FileChange>, wording: Wording) -> Plan {
     let hash: Vec<String> = files.iter().map(shown_hash).collect();
-    let mut plan = Plan::build(title.clone()).shown(hash.join(" "));
+    let texts = files.iter().flat_map(|it| it.old.iter().chain(&it.new));
+    let edited = files::compute(texts.map(String::len).sum(), || apply::edited(&files));
+    let mut plan = Plan::build(title.clone())
+        .shown(hash.join(" "))
+        .edits(edited)
+        .hunks(subset::proposed(&files));
     for it in &files {
         plan = plan.writes(&it.file);
         if let Some(to) = &it.to {
@@ -131,7 +138,8 @@ fn shortened(diff: text::Unified) -> String {
     let is_cut = diff.truncated || end < text.len();
     text.truncate(end);
     if is_cut {
-        text.push_str("\n[the diff goes on]");
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{end}[the diff goes on]"));
     }
     text
 }
@@ -142,6 +150,10 @@ async fn run_changes(
     wording: Wording,
     run: Run,
 ) -> Result<Done, String> {
+    let (files, refused) = match &run.accepted {
+        Some(accepted) => subset::accepted(files, accepted),
+        None => (files, String::new()),
+    };
     let by = Whose::Agent(run.world.author.clone());
     let changes = Changes { label, files, by };
     let applied = apply::apply_until(&run.world, &changes, &run.token).await?;
@@ -161,6 +173,7 @@ async fn run_changes(
         Told::List => list(all.map(|(at, (change, counts))| (change, counts, is_unsaved(at)))),
     };
     text.push_str(&wording.note);
+    text.push_str(&refused);
     for index in in_place {
         let name = &changes.files[index].file.shown;
         text.push_str(&format!(
@@ -174,6 +187,7 @@ async fn run_changes(
         exit_code: None,
         saw,
         fuzzy: wording.fuzzy,
+        images: Vec::new(),
     })
 }
 

@@ -78,6 +78,7 @@ async fn execute(
         world,
         token,
         output,
+        accepted: _,
     } = run;
     if !world.workspace.still(&folder) {
         return Ok(Done::Moved);
@@ -138,6 +139,7 @@ async fn execute(
         exit_code: Some(code),
         saw: Vec::new(),
         fuzzy: false,
+        images: Vec::new(),
     })
 }
 

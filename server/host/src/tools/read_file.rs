@@ -6,10 +6,13 @@ mod listing;
 use super::Tool;
 use crate::documents::Content;
 use crate::files;
+use crate::pdf;
 use crate::plan::{Done, Plan, Run, TextHash, View, World, text_hash};
+use crate::store::Pictures;
 use crate::workspace::FilePath;
+use engine::provider::Image;
 use engine::text::file::shown;
-use head::Head;
+use head::{Head, MAX_PICTURE};
 use protocol::acp::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,13 +23,11 @@ use std::path::PathBuf;
 /// The most files of one call.
 const MAX_PATHS: usize = 32;
 
-/// The most bytes of a picture: 5 MiB once it is base64 (spec 18.1).
-const MAX_PICTURE: u64 = 3_932_160;
-
 pub struct ReadFile;
 
 /// Read a file, or several. Open files are read as the person sees them, unsaved changes included. A
-/// folder is listed, two levels deep.
+/// folder is listed, two levels deep. A picture (PNG, JPEG, GIF, WebP) is shown to you;
+/// of a PDF you get the text.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// Path of the file, relative to the project.
@@ -100,6 +101,7 @@ async fn read_all(
     let is_one = files.len() == 1;
     let n_files = files.len();
     let (mut text, mut saw, mut n_lines) = (String::new(), Vec::new(), 0);
+    let mut images: Vec<Image> = Vec::new();
     for (path, file) in files {
         if !run.world.workspace.still(&file) {
             return Ok(Done::Moved);
@@ -110,6 +112,7 @@ async fn read_all(
         let read = read(&file, range, is_numbered, run).await?;
         saw.extend(read.saw);
         n_lines = read.n_lines;
+        images.extend(read.image);
         if is_one {
             text = read.text;
         } else {
@@ -118,7 +121,10 @@ async fn read_all(
         }
     }
     let shown = match is_one {
-        true => format!("{n_lines} lines"),
+        true => match images.first() {
+            Some(image) => image.picture.to_string(),
+            None => format!("{n_lines} lines"),
+        },
         false => format!("{n_files} files"),
     };
     Ok(Done::Success {
@@ -132,6 +138,7 @@ async fn read_all(
         exit_code: None,
         saw,
         fuzzy: false,
+        images,
     })
 }
 
@@ -141,6 +148,7 @@ struct Read {
     n_lines: usize,
     /// The file, if the whole of it was read.
     saw: Option<(PathBuf, TextHash)>,
+    image: Option<Image>,
 }
 
 impl Read {
@@ -149,6 +157,7 @@ impl Read {
             n_lines: text.lines().count(),
             text,
             saw: None,
+            image: None,
         }
     }
 }
@@ -169,27 +178,52 @@ async fn read(
     }
     // Lines far behind are found only by reading what is before them.
     let most = range.map_or(limits.read_bytes, |_| limits.edit_bytes);
+    // What is taken out of a file is not what may be written to it.
+    let mut is_whole = true;
     let (text, total) = match beginning(file, most, run).await? {
         Head::Text { text, total } => (text, total),
-        Head::Picture { kind: _, total } if total > MAX_PICTURE => {
+        Head::LargePicture { total } => {
             return Err(format!(
                 "{} is a picture of {total} bytes; the most that can be looked at is {MAX_PICTURE} bytes.",
                 file.shown
             ));
         }
-        Head::Picture { kind, total } => {
-            return Ok(Read::note(format!(
-                "[{kind}, {total} bytes]\nThis is a picture, and pictures cannot be shown to you yet."
-            )));
+        Head::Picture { kind, bytes } => {
+            let name = file.shown.clone();
+            let image = files::compute(bytes.len(), || Pictures::image(name, kind, &bytes));
+            return Ok(Read {
+                text: image.picture.to_string(),
+                n_lines: 1,
+                saw: None,
+                image: Some(image),
+            });
+        }
+        Head::Pdf { total } if total > pdf::MAX_BYTES => {
+            return Err(format!(
+                "{} is a PDF of {total} bytes; the most that is read is {} bytes.",
+                file.shown,
+                pdf::MAX_BYTES
+            ));
         }
         Head::Pdf { total } => {
-            return Ok(Read::note(format!(
-                "[application/pdf, {total} bytes]\nThe text of a PDF is not extracted here; use a command such as \
-                 pdftotext, if there is one."
-            )));
+            let text = pdf::text(&file.real, limits.edit_bytes).await;
+            let text = text.map_err(|it| {
+                let shown = &file.shown;
+                format!(
+                    "{shown} is a PDF of {total} bytes, and its text cannot be taken out: {it}."
+                )
+            })?;
+            if text.trim().is_empty() {
+                return Ok(Read::note(format!(
+                    "[application/pdf, {total} bytes]\nThere is no text in it; its pages are pictures, perhaps scanned."
+                )));
+            }
+            is_whole = false;
+            (text, None)
         }
     };
-    let saw = (total.is_none() && range.is_none()).then(|| (file.real.clone(), text_hash(&text)));
+    let is_whole = is_whole && total.is_none() && range.is_none();
+    let saw = is_whole.then(|| (file.real.clone(), text_hash(&text)));
     let text = shown(&text);
     let n_lines = text.lines().count();
     let text = match range {
@@ -211,7 +245,12 @@ async fn read(
     } else {
         capped(text.into_owned(), limits.read_bytes, total)
     };
-    Ok(Read { text, n_lines, saw })
+    Ok(Read {
+        text,
+        n_lines,
+        saw,
+        image: None,
+    })
 }
 
 /// The beginning of a file, at most so many bytes of it.
@@ -219,7 +258,10 @@ async fn beginning(file: &FilePath, most: u64, run: &Run) -> Result<Head, String
     let documents = run.world.editor.documents().await;
     let documents = documents.map_err(|_| "The editor is gone; nothing was read.".to_owned())?;
     let shown = &file.shown;
-    if let Some(document) = documents.get(&file.real) {
+    if let Some(document) = documents.get(&file.real)
+        // A picture that was opened by mistake is a picture still.
+        && !(may_be_no_text(&document.content) && is_no_text(file).await)
+    {
         if let Content::Text(rope) = &document.content
             && document.differs_from.is_none()
         {
@@ -237,6 +279,22 @@ async fn beginning(file: &FilePath, most: u64, run: &Run) -> Result<Head, String
         Ok(Err(error)) => Err(format!("{shown} cannot be read ({error}).")),
         Err(_) => Err(format!("Reading {shown} was broken off; try again.")),
     }
+}
+
+/// Whether a document begins as what is no text does: with one of four words, or with bytes that no editor shows
+/// as ASCII.
+fn may_be_no_text(content: &Content) -> bool {
+    let Content::Text(rope) = content else {
+        return false;
+    };
+    let start: String = rope.chars().take(4).collect();
+    ["GIF8", "RIFF", "%PDF"].contains(&start.as_str()) || !start.is_ascii()
+}
+
+async fn is_no_text(file: &FilePath) -> bool {
+    let path = file.real.clone();
+    let looked = tokio::task::spawn_blocking(move || head::is_no_text(&path));
+    looked.await.unwrap_or(false)
 }
 
 /// The first bytes of a text, with a footer that says so if there are more. `total` are the file's bytes if

@@ -55,7 +55,9 @@ return {
     child:run(function()
       require("undine").setup({ cmd = { "no-such-undine" } })
     end)
+    child:cmd("nnoremap ]h <Nop>")
     child:cmd("checkhealth undine")
+    child:see("]h has a mapping of yours, which stays; `keys.next_change` names another key")
     child:see("`no-such-undine` was not found")
     child:see("no server runs")
   end,
@@ -70,13 +72,18 @@ return {
         end)
         :totable()
     end)
-    T.eq(#commands, 7)
+    T.eq(#commands, 11)
     local help = T.read(vim.api.nvim_get_runtime_file("doc/undine.txt", false)[1])
     for _, name in ipairs(commands) do
       T.has(help, ("*:%s*"):format(name))
     end
     local config = require("undine.config")
-    for _, section in ipairs({ config.defaults, config.defaults.chat, config.defaults.keys }) do
+    for _, section in ipairs({
+      config.defaults,
+      config.defaults.chat,
+      config.defaults.changes,
+      config.defaults.keys,
+    }) do
       for name in pairs(section) do
         T.has(help, ("`%s`"):format(name))
       end

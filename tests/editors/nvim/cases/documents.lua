@@ -47,6 +47,16 @@ local function cursor(child)
 end
 
 local applied = '{"applied":true}'
+local method = "workspace/applyEdit"
+local start = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 0 } }
+
+local function change(...)
+  return { label = "Undine", edit = { documentChanges = { ... } } }
+end
+
+local function create(uri, options)
+  return { kind = "create", uri = uri, options = options }
+end
 
 return {
   ["an edit of several places is one undo step and the cursor stays on its text"] = function(T)
@@ -201,5 +211,92 @@ return {
       end),
       "Undine: a.txt could not be saved: E45: 'readonly' option is set (add ! to override)"
     )
+  end,
+
+  ["files are made, moved and removed as they are asked for, with their buffers"] = function(T)
+    local child = begin(T, "one\n")
+    local function uri(name)
+      return vim.uri_from_fname(child.folder .. "/" .. name)
+    end
+    child:ask(method, change(create(uri("sub/b.txt"), { ignoreIfExists = true })))
+    T.eq(child:answer(method), applied)
+    T.eq(T.read(child.folder .. "/sub/b.txt"), "")
+    child:ask(
+      method,
+      change(create(uri("c.txt")), {
+        textDocument = { uri = uri("c.txt"), version = vim.NIL },
+        edits = { { range = start, newText = "three\n" } },
+      })
+    )
+    T.eq(child:answer(method), applied)
+    T.eq(
+      child:run(function()
+        return vim.api.nvim_buf_get_lines(vim.fn.bufnr("c.txt"), 0, -1, false)
+      end),
+      { "three" }
+    )
+    child:ask(method, change({ kind = "rename", oldUri = uri("a.txt"), newUri = uri("d.txt") }))
+    T.eq(child:answer(method), applied)
+    T.eq(
+      child:run(function()
+        return { vim.fs.basename(vim.fn.bufname()), vim.fn.filereadable("a.txt") }
+      end),
+      { "d.txt", 0 }
+    )
+    child:ask(method, change({ kind = "delete", uri = uri("d.txt") }))
+    T.eq(child:answer(method), applied)
+    T.eq(
+      child:run(function()
+        return { vim.fn.filereadable("d.txt"), vim.fn.bufexists("d.txt"), vim.fn.winnr("$") }
+      end),
+      { 0, 0, 3 }
+    )
+  end,
+
+  ["an edit of files that cannot be made whole is refused before anything is done"] = function(T)
+    local child = begin(T, "one\n")
+    local function uri(name)
+      return vim.uri_from_fname(child.folder .. "/" .. name)
+    end
+    local a_version = child:run(function()
+      return vim.lsp.util.buf_versions[vim.fn.bufnr("a.txt")]
+    end)
+    child:keys("Gomine<Esc>")
+    local function text(version)
+      return {
+        textDocument = { uri = uri("a.txt"), version = version },
+        edits = { { range = start, newText = "zero\n" } },
+      }
+    end
+    for _, it in ipairs({
+      { { create(uri("b.txt")), text(a_version) }, 1, "the edit is for" },
+      { { text(vim.NIL), create(uri("a.txt")) }, 1, "a.txt exists already" },
+      { { text(vim.NIL), { kind = "delete", uri = uri("a.txt") } }, 1, "a.txt has unsaved work" },
+      { { { kind = "delete", uri = uri("b.txt") } }, 0, "b.txt does not exist" },
+      {
+        { create(uri("b.txt")), { kind = "rename", oldUri = uri("b.txt"), newUri = uri("a.txt") } },
+        1,
+        "a.txt exists already",
+      },
+      {
+        { { kind = "rename", oldUri = uri("b.txt"), newUri = uri("c.txt") } },
+        0,
+        "b.txt does not exist",
+      },
+      {
+        { create(uri("b.txt")), { kind = "rename", oldUri = uri("a.txt"), newUri = uri("c.txt") } },
+        1,
+        "a.txt has unsaved work",
+      },
+      { { { textDocument = { uri = uri("b.txt"), version = 3 }, edits = {} } }, 0, "is not open" },
+      { { { kind = "print", uri = uri("b.txt") } }, 0, "no kind of change `print`" },
+    }) do
+      child:ask(method, change(unpack(it[1])))
+      local answer = vim.json.decode(child:answer(method))
+      T.eq({ answer.applied, answer.failedChange }, { false, it[2] }, it[3])
+      T.has(answer.failureReason, it[3])
+    end
+    T.eq(lines(child), { "one", "mine" })
+    T.eq(vim.uv.fs_stat(child.folder .. "/b.txt"), nil)
   end,
 }

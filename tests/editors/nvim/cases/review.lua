@@ -62,6 +62,34 @@ local function keys_of(child, name)
   end, name)
 end
 
+--- A change of three places in six numbered lines, each of which may be chosen.
+local function places(path)
+  local new = "line 1\nLINE 2\nline 3\nline 4\nnew\nline 5\n"
+  local params = edit({ { path = path, oldText = numbered(6), newText = new } })
+  local function place(id, first, last, removed, added)
+    return {
+      id = id,
+      path = path,
+      range = {
+        start = { line = first, character = 0 },
+        ["end"] = { line = last, character = 0 },
+      },
+      removed = removed,
+      added = added,
+    }
+  end
+  params.toolCall._meta = {
+    undine = {
+      hunks = {
+        place("p1", 1, 2, "line 2\n", "LINE 2\n"),
+        place("p2", 4, 4, "", "new\n"),
+        place("p3", 5, 6, "line 6\n", ""),
+      },
+    },
+  }
+  return params
+end
+
 --- A child with a.txt open on the left and a turn that runs, the cursor in the prompt.
 local function begin(T, text)
   local child = T.child(T.folder({ ["a.txt"] = text }))
@@ -420,5 +448,72 @@ return {
     child:see("uno")
     child:keys("<Space>ua")
     T.eq(child:answer(ask), selected("once"))
+  end,
+
+  ["of a change with several places a person takes some, and the answer names them"] = function(T)
+    local child, path = begin(T, numbered(6)), nil
+    path = child.folder .. "/a.txt"
+    child:ask(ask, places(path))
+    child:see("2/3  <leader>uy take it, <leader>un leave it out")
+    child:cmd("wincmd h")
+    child:keys("2G<Space>un")
+    child:see("1/3  left out")
+    T.eq(marks(child, "a.txt"), {
+      { 1, "added", { "LINE 2" } },
+      { 3, "added", { "new" } },
+      { 5, "removed" },
+    })
+    child:keys("]u]u<Space>ua")
+    T.eq(
+      child:answer(ask),
+      '{"outcome":{"_meta":{"undine":{"acceptedHunks":["p2","p3"]}},"optionId":"once","outcome":"selected"}}'
+    )
+    T.eq(marks(child, "a.txt"), {})
+  end,
+
+  ["once every place is decided, that is the answer"] = function(T)
+    local child = begin(T, numbered(6))
+    child:ask(ask, places(child.folder .. "/a.txt"))
+    child:see("1/3")
+    child:cmd("wincmd h")
+    child:keys("2G<Space>uy4G<Space>un6G<Space>uy")
+    T.eq(
+      child:answer(ask),
+      '{"outcome":{"_meta":{"undine":{"acceptedHunks":["p1","p3"]}},"optionId":"once","outcome":"selected"}}'
+    )
+    child:ask(ask, places(child.folder .. "/a.txt"))
+    child:see("1/3")
+    child:keys("2G<Space>uy4G<Space>uy6G<Space>uy")
+    T.eq(child:answer(ask), selected("once"), "all of them are the whole change")
+    child:ask(ask, places(child.folder .. "/a.txt"))
+    child:see("1/3")
+    child:keys("2G<Space>un4G<Space>un6G<Space>un")
+    child:see("Why not?")
+    child:keys("none<CR>")
+    T.eq(
+      child:answer(ask),
+      '{"outcome":{"_meta":{"undine":{"note":"none"}},"optionId":"no","outcome":"selected"}}'
+    )
+  end,
+
+  ["places of a change move with what was typed since, and are offered whole where they do not fit"] = function(
+    T
+  )
+    local child = begin(T, numbered(6))
+    child:cmd("wincmd h")
+    child:keys("ggOmine<Esc>")
+    child:ask(ask, places(child.folder .. "/a.txt"))
+    child:see("1/3")
+    child:keys("3G<Space>un")
+    child:see("1/3  left out")
+    child:cmd("UndineReject no")
+    child:answer(ask)
+    child:keys("3GA typed<Esc>")
+    child:ask(ask, places(child.folder .. "/a.txt"))
+    child:see("1/4")
+    child:keys("3G<Space>un")
+    child:see("can only be accepted or rejected whole")
+    child:cmd("UndineReject no")
+    child:answer(ask)
   end,
 }

@@ -190,9 +190,9 @@ return {
     scene.child:cmd("edit a.txt")
     propose(scene, "three", "III\n3")
     scene.child:run(function()
-      local documents = require("undine.documents")
-      local apply, n_left = documents.apply, 2
-      documents.apply = function(...)
+      local edits = require("undine.workspace_edits")
+      local apply, n_left = edits.apply, 2
+      edits.apply = function(...)
         if n_left > 0 then
           n_left = n_left - 1
           vim.api.nvim_buf_set_lines(vim.fn.bufnr("a.txt"), 0, 0, true, { "typed just before" })

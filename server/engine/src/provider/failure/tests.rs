@@ -194,3 +194,45 @@ fn words_that_are_no_keys_are_kept() {
         "key=***, *** (***.***.sig)"
     );
 }
+
+#[test]
+fn a_picture_that_is_not_taken_is_told_from_other_refusals() {
+    let kind = |status: u16, body: &str| from_http(status, &[], body.as_bytes()).kind;
+    let pictures = [
+        (
+            400,
+            r#"{"error":{"message":"Invalid content type. image_url is only supported by certain models.","type":"invalid_request_error"}}"#,
+        ),
+        (
+            422,
+            "Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text`",
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"tiny is not a multimodal model","code":400}"#,
+        ),
+        (
+            404,
+            r#"{"error":{"message":"No endpoints found that support image input","code":404}}"#,
+        ),
+        (
+            500,
+            r#"{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}"#,
+        ),
+    ];
+    for (status, body) in pictures {
+        assert_eq!(kind(status, body), ModelErrorKind::Pictures, "{body}");
+    }
+    let others = [
+        (404, "model image-1 not found", ModelErrorKind::BadRequest),
+        (
+            500,
+            "the image of the container is gone",
+            ModelErrorKind::Overloaded,
+        ),
+        (401, "no key for image input", ModelErrorKind::Auth),
+    ];
+    for (status, body, expected) in others {
+        assert_eq!(kind(status, body), expected, "{body}");
+    }
+}

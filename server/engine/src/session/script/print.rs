@@ -5,7 +5,7 @@
 //! between them.
 
 use crate::provider::{Content, Message, ModelRequest, ToolResult};
-use crate::session::{CallChange, CallContent, CallStatus, Effect, PromptEnd, Update};
+use crate::session::{CallChange, CallContent, CallStatus, Effect, PromptEnd, ReplayEnd, Update};
 use crate::session::{Preview, Question};
 use protocol::approval::{ApprovalOption, Rule};
 use protocol::record::{EndReason, Record};
@@ -28,6 +28,11 @@ pub(super) fn effect(effect: &Effect) -> String {
         Effect::AskPerson { call, question } => {
             format!("ask-person {} {}", call.0, asked(question))
         }
+        Effect::QueueApproval { call, action } => format!(
+            "queue-approval {} {} {} shown as {:?}",
+            call.0, action.tool, action.arguments, action.plan.title
+        ),
+        Effect::EndReplay { approval, end } => format!("end-replay {approval} {}", replayed(end)),
         Effect::StopAsking(call) => format!("stop-asking {}", call.0),
         Effect::RunCall(call) => format!("run-call {}", call.0),
         Effect::StopCall(call) => format!("stop-call {}", call.0),
@@ -94,13 +99,22 @@ fn append(record: &Record) -> String {
             title: _,
             duration_ms,
             exit_code: _,
+            pictures,
             fuzzy,
         } => {
             let took = duration_ms
                 .map(|it| format!(" {it} ms"))
                 .unwrap_or_default();
+            let pictures: String = pictures
+                .iter()
+                .map(|it| format!(" {} {it}", it.name))
+                .collect();
             let fuzzy = if *fuzzy { " fuzzy" } else { "" };
-            format!("result {} {} {text:?}{took}{fuzzy}", call.0, word(*outcome))
+            format!(
+                "result {} {} {text:?}{pictures}{took}{fuzzy}",
+                call.0,
+                word(*outcome)
+            )
         }
         Record::Edit {
             call,
@@ -114,6 +128,27 @@ fn append(record: &Record) -> String {
             format!("edit {} {}", call.0, files.join(", "))
         }
         Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
+        Record::Replayed {
+            approval,
+            turn,
+            call,
+            tool,
+            arguments,
+            outcome,
+            text,
+            duration_ms,
+            ..
+        } => {
+            let took = duration_ms
+                .map(|it| format!(" {it} ms"))
+                .unwrap_or_default();
+            format!(
+                "replayed {approval} t{} {} {tool} {arguments} {} {text:?}{took}",
+                turn.0,
+                call.0,
+                word(*outcome)
+            )
+        }
         Record::Told { answer: _, text } => format!("told {text:?}"),
         Record::Mode { mode } => format!("mode {}", mode.id()),
         Record::Model { model } => format!("model {model}"),
@@ -160,6 +195,9 @@ fn changed(change: &CallChange) -> String {
     for content in &change.content {
         match content {
             CallContent::Preview(it) => line += &format!(" {}", preview(it)),
+            CallContent::Image(it) => {
+                line += &format!(" picture {} {}", it.picture.name, it.picture);
+            }
             CallContent::Text(text) => line += &format!(" {text:?}"),
         }
     }
@@ -225,10 +263,20 @@ fn message(message: &Message) -> String {
         Message::Results(results) => {
             let results: Vec<String> = results
                 .iter()
-                .map(|ToolResult { id, text, is_error }| {
-                    let error = if *is_error { " error" } else { "" };
-                    format!("{id}{error} {text:?}")
-                })
+                .map(
+                    |ToolResult {
+                         id,
+                         text,
+                         is_error,
+                         images,
+                     }| {
+                        let error = if *is_error { " error" } else { "" };
+                        let images = images
+                            .iter()
+                            .map(|it| format!(" {} {}", it.picture.name, it.picture));
+                        format!("{id}{error} {text:?}{}", images.collect::<String>())
+                    },
+                )
                 .collect();
             format!("results {}", results.join(", "))
         }
@@ -274,6 +322,17 @@ fn rule(rule: &Rule) -> String {
             folder,
             writes: false,
         } => format!("read {}", folder.display()),
+    }
+}
+
+fn replayed(end: &ReplayEnd) -> String {
+    match end {
+        ReplayEnd::Ran { outcome, text } => format!("{} {text:?}", word(*outcome)),
+        ReplayEnd::Refused(why) => format!("refused {why:?}"),
+        ReplayEnd::Changed { plan, .. } => {
+            let previews: Vec<String> = plan.preview.iter().map(preview).collect();
+            format!("changed, would now do {}", previews.join(" and "))
+        }
     }
 }
 

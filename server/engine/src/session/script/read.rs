@@ -11,6 +11,9 @@
 //! model end [end_turn | tool_calls | max_tokens | refusal | <other>]    model fail "message"
 //! planned write /p/a and run "make" in /q as "h"
 //! planned-error "…"    decided once | session | no ["note"]    output "…"
+//! nobody                        can be asked from now on
+//! queued <id>    not-queued "…"
+//! approve <id> <tool> <arguments> in <mode> [done] shown write /p/a as "h"
 //! finished ok | error | cancelled "text"    finished moved
 //! limits queued_prompts=1 …    use-model <name>
 //! restart                       the server dies, and another folds the log
@@ -22,7 +25,7 @@
 //! accesses and, after `as`, whatever else is to make a difference.
 
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage};
-use crate::session::{Decision, Finished, Planned, Preview};
+use crate::session::{Decision, Finished, Planned, Preview, Replay};
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
 use protocol::session::{CallId, Mode, StreamId};
@@ -156,6 +159,28 @@ impl<'a> Words<'a> {
         }
     }
 
+    pub(super) fn replay(&mut self) -> Replay {
+        let (approval, tool) = (self.word().to_owned(), self.word().to_owned());
+        let arguments = self
+            .word()
+            .parse()
+            .expect("arguments are JSON without blanks");
+        assert!(self.took("in"), "the mode stands behind `in`");
+        let mode = self.mode();
+        let is_done = self.took("done");
+        assert!(self.took("shown"), "the plan stands behind `shown`");
+        let plan = self.plan();
+        Replay {
+            approval,
+            tool,
+            arguments,
+            title: plan.title,
+            shown: plan.shown,
+            mode,
+            is_done,
+        }
+    }
+
     fn access(&mut self) -> Access {
         match self.word() {
             "read" => {
@@ -217,6 +242,7 @@ impl<'a> Words<'a> {
             shown: None,
             duration_ms: 7,
             exit_code: None,
+            images: Vec::new(),
             fuzzy: false,
         }
     }

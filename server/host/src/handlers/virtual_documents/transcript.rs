@@ -67,7 +67,8 @@ fn called(tool: &str, change: &CallChange) -> Option<String> {
                 part.push_str("\n\n");
                 part.push_str(&fenced(it));
             }
-            CallContent::Text(_) | CallContent::Preview(_) => {}
+            // The text beside a picture says what it is.
+            CallContent::Text(_) | CallContent::Image(_) | CallContent::Preview(_) => {}
         }
     }
     Some(part)

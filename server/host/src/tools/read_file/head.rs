@@ -3,9 +3,13 @@
 use crate::regular;
 use engine::text::FileText;
 use ropey::Rope;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
+
+/// The most bytes of a picture: 5 MiB once it is base64 (spec 18.1).
+pub(super) const MAX_PICTURE: u64 = 3_932_160;
 
 pub(super) enum Head {
     /// `total`: the file's bytes, if there are more than these.
@@ -16,6 +20,10 @@ pub(super) enum Head {
     /// Told by its first bytes, whatever its name (spec 18.1). `kind` is a media type.
     Picture {
         kind: &'static str,
+        bytes: Vec<u8>,
+    },
+    /// A picture of more bytes than may be looked at.
+    LargePicture {
         total: u64,
     },
     Pdf {
@@ -23,27 +31,32 @@ pub(super) enum Head {
     },
 }
 
-/// Reads at most `most` bytes for it. Ends early, with whatever it has, when nobody waits any more.
+/// Reads at most `most` bytes of a text, and a picture whole. Ends early, with whatever it has, when nobody waits
+/// any more.
 pub(super) fn of_file(path: &Path, most: u64, token: &CancellationToken) -> io::Result<Head> {
-    let file = regular::open(path)?;
+    let mut file = regular::open(path)?;
     let total = file.metadata()?.len();
-    let mut left = file.take(most.saturating_add(1));
     let mut bytes = Vec::new();
-    loop {
-        let before = bytes.len();
-        left.by_ref().take(CHUNK).read_to_end(&mut bytes)?;
-        if before == 0
-            && let Some(head) = other(&bytes, total)
-        {
-            return Ok(head);
+    file.by_ref().take(MAGIC).read_to_end(&mut bytes)?;
+    match magic(&bytes) {
+        Some(Magic::Pdf) => return Ok(Head::Pdf { total }),
+        // One that grows meanwhile has its last word below.
+        Some(Magic::Picture(_)) if total > MAX_PICTURE => return Ok(Head::LargePicture { total }),
+        Some(Magic::Picture(kind)) => {
+            let is_cut = read_on(&mut file, &mut bytes, MAX_PICTURE, token)?;
+            return Ok(match is_cut {
+                true => Head::LargePicture {
+                    total: MAX_PICTURE + 1,
+                },
+                false => Head::Picture { kind, bytes },
+            });
         }
-        if bytes.len() == before || token.is_cancelled() {
-            break;
-        }
+        None => {}
     }
-    let is_cut = bytes.len() as u64 > most;
+    let is_cut = read_on(&mut file, &mut bytes, most, token)?;
     if is_cut {
-        bytes.pop();
+        // Less than what was read, which is a `usize`.
+        bytes.truncate(most as usize);
         let whole = whole_characters(&bytes);
         bytes.truncate(whole);
     }
@@ -52,6 +65,30 @@ pub(super) fn of_file(path: &Path, most: u64, token: &CancellationToken) -> io::
         // A file that grows has had fewer a moment ago.
         total: is_cut.then(|| total.max(most + 1)),
     })
+}
+
+/// Whether a file is no text, told by its first bytes, whatever an editor takes it for.
+pub(super) fn is_no_text(path: &Path) -> bool {
+    let mut bytes = Vec::new();
+    let read = regular::open(path).and_then(|it| it.take(MAGIC).read_to_end(&mut bytes));
+    read.is_ok() && magic(&bytes).is_some()
+}
+
+/// Reads until there are `most` bytes and one; whether there are.
+fn read_on(
+    file: &mut File,
+    bytes: &mut Vec<u8>,
+    most: u64,
+    token: &CancellationToken,
+) -> io::Result<bool> {
+    loop {
+        let before = bytes.len() as u64;
+        let room = most.saturating_add(1).saturating_sub(before).min(CHUNK);
+        file.by_ref().take(room).read_to_end(bytes)?;
+        if bytes.len() as u64 == before || token.is_cancelled() {
+            return Ok(bytes.len() as u64 > most);
+        }
+    }
 }
 
 /// Of a document that is open in the editor.
@@ -74,29 +111,25 @@ pub(super) fn of_rope(rope: &Rope, most: u64) -> Head {
 /// Bytes between two looks at whether anybody still waits.
 const CHUNK: u64 = 256 << 10;
 
-/// What is no text, by its first bytes.
-fn other(bytes: &[u8], total: u64) -> Option<Head> {
-    let picture = |kind| Some(Head::Picture { kind, total });
+/// As many first bytes as tell what a file is.
+const MAGIC: u64 = 16;
+
+enum Magic {
+    Picture(&'static str),
+    Pdf,
+}
+
+/// What is no text.
+fn magic(bytes: &[u8]) -> Option<Magic> {
+    let picture = |kind| Some(Magic::Picture(kind));
     match bytes {
         [b'\x89', b'P', b'N', b'G', b'\r', b'\n', b'\x1a', b'\n', ..] => picture("image/png"),
         [0xff, 0xd8, 0xff, ..] => picture("image/jpeg"),
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => picture("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => picture("image/webp"),
-        [b'%', b'P', b'D', b'F', b'-', ..] => Some(Head::Pdf { total }),
+        [b'%', b'P', b'D', b'F', b'-', ..] => Some(Magic::Pdf),
+        [..] if bytes.starts_with(b"RIFF") && bytes[4..].get(4..8) == Some(b"WEBP") => {
+            picture("image/webp")
+        }
         [..] => None,
     }
 }

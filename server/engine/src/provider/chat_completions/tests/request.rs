@@ -1,10 +1,11 @@
 //! What is asked: the whole request, compared.
 
 use expect_test::{Expect, expect};
+use protocol::tool::Picture;
 use serde_json::{Value, json};
 
 use crate::provider::{
-    Content, Endpoint, Message, ModelRequest, Secret, ToolCall, ToolResult, ToolSpec, Wire,
+    Content, Endpoint, Image, Message, ModelRequest, Secret, ToolCall, ToolResult, ToolSpec, Wire,
 };
 
 fn endpoint(base_url: &str, key: Option<&str>) -> Endpoint {
@@ -57,11 +58,13 @@ fn a_conversation_with_a_call_and_its_result_is_sent_whole() {
                 id: "a".to_owned(),
                 text: "hello".to_owned(),
                 is_error: false,
+                images: Vec::new(),
             },
             ToolResult {
                 id: "b".to_owned(),
                 text: "path is missing".to_owned(),
                 is_error: true,
+                images: Vec::new(),
             },
         ]),
         Message::Assistant {
@@ -265,6 +268,7 @@ fn what_a_model_made_up_never_makes_a_history_that_is_refused_for_ever() {
         id: id.to_owned(),
         text: String::new(),
         is_error: true,
+        images: Vec::new(),
     };
     check(
         &question(vec![
@@ -336,5 +340,128 @@ fn what_a_model_made_up_never_makes_a_history_that_is_refused_for_ever() {
                 "include_usage": true
               }
             }"#]],
+    );
+}
+
+fn seen(name: &str) -> Image {
+    let picture = Picture {
+        name: name.to_owned(),
+        media_type: "image/gif".to_owned(),
+        bytes: 3,
+        sha256: String::new(),
+    };
+    Image {
+        picture,
+        data: "R0lG".into(),
+    }
+}
+
+#[test]
+fn pictures_follow_the_run_of_results_and_join_what_the_person_says() {
+    let asked = |id: &str| Message::Assistant {
+        text: String::new(),
+        thought: String::new(),
+        calls: vec![call(id, "{}")],
+        raw: None,
+    };
+    let shown = |id: &str, name: &str| {
+        Message::Results(vec![ToolResult {
+            id: id.to_owned(),
+            text: "r".to_owned(),
+            is_error: false,
+            images: vec![seen(name)],
+        }])
+    };
+    let request = question(vec![
+        asked("a"),
+        shown("a", "a.gif"),
+        asked("b"),
+        shown("b", ""),
+        Message::User(vec![Content::Text("and?".to_owned())]),
+    ]);
+    check(
+        &request,
+        expect![[r#"
+        {
+          "model": "tiny",
+          "messages": [
+            {
+              "role": "assistant",
+              "content": null,
+              "tool_calls": [
+                {
+                  "id": "a",
+                  "type": "function",
+                  "function": {
+                    "name": "read",
+                    "arguments": "{}"
+                  }
+                }
+              ]
+            },
+            {
+              "role": "tool",
+              "content": "r",
+              "tool_call_id": "a"
+            },
+            {
+              "role": "user",
+              "content": [
+                {
+                  "type": "text",
+                  "text": "Of tool call a: a.gif [image/gif, 3 bytes]"
+                },
+                {
+                  "type": "image_url",
+                  "image_url": {
+                    "url": "data:image/gif;base64,R0lG"
+                  }
+                }
+              ]
+            },
+            {
+              "role": "assistant",
+              "content": null,
+              "tool_calls": [
+                {
+                  "id": "b",
+                  "type": "function",
+                  "function": {
+                    "name": "read",
+                    "arguments": "{}"
+                  }
+                }
+              ]
+            },
+            {
+              "role": "tool",
+              "content": "r",
+              "tool_call_id": "b"
+            },
+            {
+              "role": "user",
+              "content": [
+                {
+                  "type": "text",
+                  "text": "Of tool call b: [image/gif, 3 bytes]"
+                },
+                {
+                  "type": "image_url",
+                  "image_url": {
+                    "url": "data:image/gif;base64,R0lG"
+                  }
+                },
+                {
+                  "type": "text",
+                  "text": "and?"
+                }
+              ]
+            }
+          ],
+          "stream": true,
+          "stream_options": {
+            "include_usage": true
+          }
+        }"#]],
     );
 }

@@ -1,0 +1,106 @@
+//! Pictures that tools gave, beside a session's log: each by its hash, so once, and read back only where the session
+//! goes on to send them.
+
+use crate::regular;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use engine::provider::Image;
+use protocol::tool::Picture;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The pictures of a folder of logs.
+#[derive(Clone, Debug)]
+pub struct Pictures {
+    folder: PathBuf,
+}
+
+impl Pictures {
+    /// Those of a log and its neighbours.
+    pub fn beside(log: &Path) -> Self {
+        Self {
+            folder: log.with_file_name("pictures"),
+        }
+    }
+
+    /// Names a picture's bytes and makes them ready to be sent.
+    pub fn image(name: String, media_type: &str, bytes: &[u8]) -> Image {
+        let picture = Picture {
+            name,
+            media_type: media_type.to_owned(),
+            bytes: bytes.len() as u64,
+            sha256: hash(bytes),
+        };
+        Image {
+            picture,
+            data: STANDARD.encode(bytes).into(),
+        }
+    }
+
+    /// Keeps a picture. A cut-off writing leaves nothing under its name.
+    pub fn save(&self, image: &Image) -> io::Result<()> {
+        let path = self
+            .path(&image.picture)
+            .ok_or(io::ErrorKind::InvalidInput)?;
+        if path.exists() {
+            return Ok(());
+        }
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder)?;
+        let bytes = STANDARD.decode(&*image.data).map_err(io::Error::other)?;
+        let mut beside = tempfile::NamedTempFile::new_in(&self.folder)?;
+        beside.write_all(&bytes)?;
+        beside.persist(&path)?;
+        Ok(())
+    }
+
+    /// A picture's bytes in base64. `None`: they are gone, or are others than the log says.
+    pub fn load(&self, picture: &Picture) -> Option<Arc<str>> {
+        let bytes = regular::read_capped(&self.path(picture)?, picture.bytes).ok()??;
+        (hash(&bytes) == picture.sha256).then(|| STANDARD.encode(bytes).into())
+    }
+
+    /// A log may come from anybody, so its hash is no path before it is seen to be a hash.
+    fn path(&self, picture: &Picture) -> Option<PathBuf> {
+        let hash = &picture.sha256;
+        let is_hash = hash.len() == 64 && hash.bytes().all(|it| it.is_ascii_hexdigit());
+        is_hash.then(|| self.folder.join(hash))
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    hash.iter().map(|it| format!("{it:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_loaded_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = Pictures::beside(&folder.path().join("x.jsonl"));
+        let image = Pictures::image("a.png".to_owned(), "image/png", b"\x89PNG and more");
+        assert_eq!(pictures.load(&image.picture), None);
+        pictures.save(&image).unwrap();
+        pictures.save(&image).unwrap();
+        assert_eq!(pictures.load(&image.picture), Some(image.data.clone()));
+
+        let path = folder.path().join("pictures").join(&image.picture.sha256);
+        fs::write(&path, b"\x89PNG and less").unwrap();
+        assert_eq!(pictures.load(&image.picture), None);
+        fs::write(folder.path().join("secret"), b"s").unwrap();
+        let elsewhere = Picture {
+            sha256: "../secret".to_owned(),
+            bytes: 1,
+            ..image.picture
+        };
+        assert_eq!(pictures.load(&elsewhere), None);
+    }
+}

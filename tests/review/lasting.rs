@@ -1,0 +1,119 @@
+//! What outlives the server, and what git settles.
+
+use super::{agent_edits, all, base, closed_server, hunks, list, opened, resolve};
+use crate::support::stage::Stage;
+use protocol::hunks::ReviewAction;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn unreviewed_changes_outlive_the_server() {
+    let mut stage = opened();
+    agent_edits(&stage, "two\n", "2\n");
+    let before = super::ids(&stage.editor);
+    closed_server(&mut stage);
+    stage.restart();
+    assert_eq!(super::ids(&stage.editor), before);
+    assert_eq!(hunks(&stage.editor), [r#"1..2 was "two\n""#]);
+    resolve(&stage.editor, all(ReviewAction::Revert)).unwrap();
+    assert_eq!(
+        stage.workspace.read("a.txt"),
+        "one\ntwo\nthree\nfour\nfive\n"
+    );
+    // What is settled stays so.
+    closed_server(&mut stage);
+    stage.restart();
+    assert_eq!(list(&stage.editor), []);
+}
+
+#[test]
+fn a_file_that_changed_while_no_server_ran_is_found_again_at_did_open() {
+    let mut stage = opened();
+    agent_edits(&stage, "two\n", "2\n");
+    closed_server(&mut stage);
+    stage
+        .workspace
+        .write("a.txt", "zero\none\n2\nthree\nfour\nFIVE\n");
+    stage.restart();
+    stage.editor.open("a.txt");
+    // The editor hears of it without asking.
+    let told = super::changed(&stage.editor);
+    assert_eq!(super::in_short(&told.files[0]), [r#"2..3 was "two\n""#]);
+    assert_eq!(
+        base(&stage, "a.txt").unwrap(),
+        "zero\none\ntwo\nthree\nfour\nFIVE\n"
+    );
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|it| it.unwrap().path());
+    let inner = entries.flat_map(|it| match it.is_dir() {
+        true => files_below(&it),
+        false => vec![it],
+    });
+    inner.collect()
+}
+
+#[test]
+fn reviews_are_the_owners_alone_and_damaged_ones_cost_one_notice() {
+    let mut stage = opened();
+    agent_edits(&stage, "two\n", "2\n");
+    closed_server(&mut stage);
+    let files = files_below(&stage.workspace.outside("data").join("review"));
+    assert!(!files.is_empty());
+    for file in files {
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", file.display());
+        if file.ends_with("record.json") {
+            let text = std::fs::read_to_string(&file).unwrap();
+            std::fs::write(&file, text.replace("\"live\":\"2", "\"live\":\"3")).unwrap();
+        }
+    }
+    stage.restart();
+    stage.editor.open("a.txt");
+    let notice = stage.editor.expect_raw("window/showMessage");
+    let text = notice["params"]["message"].as_str().unwrap();
+    assert!(text.contains("a.txt"), "{text}");
+    assert_eq!(list(&stage.editor), []);
+    stage.editor.close("a.txt");
+    stage.editor.open("a.txt");
+    stage.editor.round_trip();
+}
+
+#[track_caller]
+fn git(stage: &Stage, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command
+        .args(["-c", "user.name=a", "-c", "user.email=a@example.org"])
+        .args(arguments)
+        .current_dir(stage.workspace.root())
+        .env("HOME", stage.workspace.outside("home"));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_hunk_that_the_person_committed_unchanged_is_settled() {
+    let stage = opened();
+    git(&stage, &["init", "-q"]);
+    git(&stage, &["add", "a.txt"]);
+    git(&stage, &["commit", "-qm", "first"]);
+    agent_edits(&stage, "two\n", "2\n");
+    super::changed(&stage.editor);
+    git(&stage, &["commit", "-qam", "with the agent's"]);
+    agent_edits(&stage, "four\n", "4\n");
+    // Settled by git, beside what is new.
+    loop {
+        let told = super::changed(&stage.editor);
+        if super::in_short(&told.files[0]) == [r#"3..4 was "four\n""#] {
+            break;
+        }
+    }
+    assert_eq!(
+        base(&stage, "a.txt").unwrap(),
+        "one\n2\nthree\nfour\nfive\n"
+    );
+}
