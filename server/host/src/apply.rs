@@ -180,13 +180,17 @@ async fn run(
     let is_open = |index| editor.iter().find(|it: &&InEditor| it.index == index);
     let (is_noted, staged, written) = tokio::join!(
         noted(world, changes, files, checkpoint),
-        stage(world, disk, id, records),
+        stage(world, disk, id, &records),
         async { written(changes, is_open) },
     );
-    let (staged, records) = staged?;
-    let applied = match is_noted {
-        true => write(world, changes, &editor, staged, written, token).await,
-        false => Ok(Applied::Cancelled),
+    let applied = match staged {
+        Ok(staged) if is_noted => write(world, changes, &editor, staged, written, token).await,
+        Ok(staged) => {
+            // Before the journal that names what lies beside.
+            drop(staged);
+            Ok(Applied::Cancelled)
+        }
+        Err(fault) => Err(fault),
     };
     records.end(world);
     applied
@@ -197,7 +201,7 @@ struct Prepared {
     editor: Vec<InEditor>,
     disk: Vec<disk::OnDisk>,
     files: Vec<EditedFile>,
-    records: Records,
+    records: Arc<Records>,
 }
 
 /// What says how the files were and what is done to them. It outlasts a death of this process from the moment that
@@ -211,25 +215,49 @@ struct Records {
 }
 
 impl Records {
-    fn sync(&self) -> Result<(), String> {
+    /// Waits until all of it is on the disk. The threads wait at the same time, and the disk works once.
+    async fn sync(self: &Arc<Self>) -> Result<(), String> {
+        // A file's bytes, what names them, and the folders of both.
+        const PARTS: usize = 4;
+        let parts = match &self.checkpoint {
+            Some(_) => PARTS,
+            None => 1,
+        };
+        let mut syncing = Vec::with_capacity(parts);
+        for part in 0..parts {
+            let records = self.clone();
+            syncing.push(spawn_blocking(move || records.sync_part(part, parts)));
+        }
+        let mut all = Ok(());
+        for part in syncing {
+            let broken_off =
+                |_| Err("Writing to the disk was broken off; nothing was changed.".to_owned());
+            all = all.and(part.await.unwrap_or_else(broken_off));
+        }
+        all
+    }
+
+    fn sync_part(&self, part: usize, n_parts: usize) -> Result<(), String> {
         // Of the bytes that were there, the checkpoint may soon hold the only copy.
         if let Some(it) = &self.checkpoint {
-            it.sync()?;
+            it.sync(part, n_parts)?;
         }
         match &self.journal {
-            Some(it) if !self.is_alone => it.sync().map_err(unwritten),
+            Some(it) if part == 0 && !self.is_alone => it.sync().map_err(unwritten),
             Some(_) | None => Ok(()),
         }
     }
 
     /// All is done or taken back.
-    fn end(self, world: &World) {
-        self.journal.into_iter().for_each(Journal::end);
-        if let Some(checkpoint) = self.checkpoint {
-            let checkpoints = world.checkpoints.clone();
-            // Nobody waits for what is old to be gone.
-            drop(spawn_blocking(move || checkpoints.make_room(&checkpoint)));
-        }
+    fn end(self: Arc<Self>, world: &World) {
+        self.journal.iter().for_each(Journal::end);
+        let checkpoints = world.checkpoints.clone();
+        // Nobody waits for what is old to be gone.
+        drop(spawn_blocking(move || {
+            if let Some(it) = &self.checkpoint {
+                checkpoints.make_room(it);
+            }
+        }));
     }
 }
 
@@ -273,11 +301,11 @@ fn prepare(
         editor,
         disk,
         files: entry.files,
-        records: Records {
+        records: Arc::new(Records {
             checkpoint,
             journal,
             is_alone,
-        },
+        }),
     }))
 }
 
@@ -340,23 +368,15 @@ async fn stage(
     world: &World,
     disk: Vec<disk::OnDisk>,
     id: String,
-    records: Records,
-) -> Result<(Staged, Records), Fault> {
+    records: &Arc<Records>,
+) -> Result<Staged, Fault> {
     let workspace = world.workspace.clone();
     let staging = spawn_blocking(move || disk::stage(disk, &id, &workspace));
-    let syncing = spawn_blocking(move || (records.sync(), records));
-    let (staged, synced) = tokio::join!(staging, syncing);
-    let (synced, records) = synced.map_err(broken_off)?;
-    let staged = staged
-        .map_err(broken_off)?
-        .and_then(|it| synced.map(|()| it));
-    match staged {
-        Ok(staged) => Ok((staged, records)),
-        Err(text) => {
-            records.end(world);
-            Err(Fault::Clean(text))
-        }
-    }
+    let (staged, synced) = tokio::join!(staging, records.sync());
+    let staged = staged.map_err(broken_off)?;
+    staged
+        .and_then(|it| synced.map(|()| it))
+        .map_err(Fault::Clean)
 }
 
 /// Changes the files: those that are open, then the others.

@@ -92,10 +92,11 @@ impl Begun {
         &self.id
     }
 
-    /// Waits until it is on the disk. The error is a whole sentence that says that nothing was changed.
-    pub fn sync(&self) -> Result<(), String> {
+    /// Waits until one of `n_parts` parts is on the disk. The error is a whole sentence that says that nothing was
+    /// changed.
+    pub fn sync(&self, part: usize, n_parts: usize) -> Result<(), String> {
         self.unsynced
-            .sync()
+            .sync(part, n_parts)
             .map_err(|it| not_made(&self.store, &it))
     }
 }
@@ -125,14 +126,14 @@ impl Checkpoints {
     /// returns. The error is a whole sentence that says that nothing was changed.
     pub fn make(&self, project: &Path, cause: &Cause, files: &[Before]) -> Result<String, String> {
         let begun = self.begin(project, cause, files)?;
-        begun.sync()?;
+        begun.sync(0, 1)?;
         self.make_room(&begun);
         Ok(begun.id)
     }
 
     /// As [`make`](Self::make), but it outlasts only this process yet. Before the first of the files is changed it
-    /// must be [synced](Begun::sync), beside whatever else is waited for; some time later room is to be
-    /// [made](Self::make_room).
+    /// must be [synced](Begun::sync), all parts at once and beside whatever else is waited for; some time later room
+    /// is to be [made](Self::make_room).
     pub fn begin(&self, project: &Path, cause: &Cause, files: &[Before]) -> Result<Begun, String> {
         let store = self.of(project);
         self.write(project, &store, cause, files)
