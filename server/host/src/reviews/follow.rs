@@ -150,13 +150,14 @@ impl Reviews {
             path,
             old,
             new,
+            changes,
             by: whose,
         } = written;
         if !self.files.contains_key(path) {
             if !matches!(whose, Whose::Agent(_)) {
                 return;
             }
-            let ledger = Ledger::new(Rope::from_str(old.as_deref().unwrap_or_default()));
+            let ledger = Ledger::new(old.clone().unwrap_or_default());
             self.files.insert(path.clone(), Review::new(ledger));
         }
         let Some(review) = self.files.get_mut(path) else {
@@ -164,7 +165,7 @@ impl Reviews {
         };
         review.stamp = None;
         if let Some(old) = old {
-            review.anchor(&Rope::from_str(old));
+            review.anchor(old);
         }
         let intended = match whose {
             Whose::Review => self.intended.remove(path),
@@ -173,14 +174,15 @@ impl Reviews {
         let was_deleted = matches!(review.ledger.file_change(), Some(FileChange::Deleted(_)));
         match (old, new, whose) {
             (_, None, _) => review.ledger.deleted(by(whose)),
-            (_, Some(new), _) if was_deleted => review.ledger.restored(new, by(whose)),
+            (_, Some(new), _) if was_deleted => {
+                review.ledger.restored(&new.to_string(), by(whose));
+            }
             (None, Some(new), Whose::Agent(author)) => {
-                review.ledger = Ledger::created(new, author);
+                review.ledger = Ledger::created(&new.to_string(), author);
             }
             (_, Some(new), _) => {
-                let after = Rope::from_str(new);
-                if !intended.is_some_and(|it| review.reverted(&it, &after)) {
-                    review.ledger.replaced(new, by(whose));
+                if !intended.is_some_and(|it| review.reverted(&it, new)) {
+                    review.follow(changes.as_ref(), new, by(whose));
                 }
             }
         }
