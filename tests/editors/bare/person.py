@@ -280,7 +280,7 @@ class Emacs(Person):
     """Emacs in a terminal with Eglot: `M-x eglot-code-actions`, questions in the minibuffer.
 
     Quirks:
-    - The minibuffer of a question begins with its first option written in; Enter alone takes that.
+    - The minibuffer of a question begins with its first option written in; Enter alone takes that. So No comes first.
     - Space completes in the minibuffer, so titles are pasted.
     - Typing is told half a second later, or before the next request: when Emacs has been idle. After a question that came while nothing
       was done it is not idle until the next key, so the person moves after an answer. See `Client::named`.

@@ -80,6 +80,17 @@ def test_no_is_told_to_the_model_and_changes_nothing(scene: Scene):
     assert scene.read() == TEXT
 
 
+@pytest.mark.skipif(os.environ["EDITOR"] != "emacs", reason="the others choose nothing by themselves")
+def test_a_stray_enter_approves_nothing(scene: Scene):
+    greet_by_name(scene)
+    scene.model.will(says("As you like."))
+    scene.person.sees("Choose an option")
+    scene.person.terminal.keys("\r")
+    scene.person.sees("As you like.")
+    assert scene.wire.count("workspace/applyEdit") == 0
+    assert scene.read() == TEXT
+
+
 def test_a_closed_question_decides_nothing_and_is_answered_by_code_action(scene: Scene):
     greet_by_name(scene)
     scene.person.closes("Edit shop.py")
