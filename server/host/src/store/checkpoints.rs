@@ -147,13 +147,15 @@ impl Checkpoints {
         cause: &Cause,
         files: &[Before],
     ) -> io::Result<Begun> {
+        let mut unsynced = Unsynced::default();
         for folder in [&self.folder, store, &blobs(store), &manifests(store)] {
-            private_folder(folder)?;
+            if private_folder(folder)? {
+                unsynced.add_folder(folder.parent().unwrap_or(folder))?;
+            }
         }
         let seal = Seal::open(&self.folder)?;
         let writing = lock(store, FlockArg::LockShared)?;
         let mut n_bytes = 0;
-        let mut unsynced = Unsynced::default();
         let mut entries = Vec::new();
         for file in files {
             let blob = match &file.bytes {
@@ -364,14 +366,16 @@ fn lock(store: &Path, how: FlockArg) -> io::Result<Flock<File>> {
     Flock::lock(file, how).map_err(|(_, error)| error.into())
 }
 
-fn private_folder(folder: &Path) -> io::Result<()> {
+/// Answers whether it had to be made.
+fn private_folder(folder: &Path) -> io::Result<bool> {
     if folder.is_dir() {
-        return Ok(());
+        return Ok(false);
     }
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(folder)
+        .create(folder)?;
+    Ok(true)
 }
 
 fn now_ns() -> u64 {

@@ -162,13 +162,19 @@ async fn run_changes(
     };
     let by = Whose::Agent(run.world.author.clone());
     let changes = Changes { label, files, by };
-    let applied = apply::apply_until(&run.world, &changes, &run.token).await?;
+    let comparing = async {
+        // The change has begun by then and waits for the disk.
+        tokio::task::yield_now().await;
+        diffs(&changes.files)
+    };
+    let applying = apply::apply_until(&run.world, &changes, &run.token);
+    let (applied, (counts, diffs)) = tokio::join!(applying, comparing);
+    let applied = applied?;
     let (unsaved, in_place) = match applied {
         Applied::Cancelled => return Ok(Done::Cancelled),
         Applied::Moved => return Ok(Done::Moved),
         Applied::Done { unsaved, in_place } => (unsaved, in_place),
     };
-    let (counts, diffs) = diffs(&changes.files);
     let is_unsaved = |index: usize| unsaved.contains(&index);
     let all = changes.files.iter().zip(&counts).enumerate();
     let mut text = match wording.told {

@@ -419,6 +419,35 @@ fn what_a_server_that_died_was_writing_is_removed() {
     assert_eq!(files(&checkpoints, manifests).len(), 1);
 }
 
+/// Also what another checkpoint has brought: that may not be on the disk either.
+#[test]
+fn all_that_a_checkpoint_needs_is_synced() {
+    use std::os::unix::fs::MetadataExt;
+    let (_data, checkpoints) = store(1 << 20);
+    let given = [before("a", Some(b"old"))];
+    let begin = |n_made: usize| {
+        let begun = checkpoints.begin(project(), &cause("x"), &given).unwrap();
+        let store = checkpoints.of(project());
+        let blob = files(&checkpoints, blobs).into_keys().next().unwrap();
+        let needed = [
+            blobs(&store).join(blob),
+            blobs(&store),
+            manifest_of(&checkpoints, begun.id()),
+            manifests(&store),
+        ];
+        let made_in = [checkpoints.folder.parent().unwrap(), &checkpoints.folder];
+        let made_in = made_in.into_iter().chain([store.as_path()]).take(n_made);
+        let needed = needed.iter().map(PathBuf::as_path).chain(made_in);
+        let needed: BTreeSet<u64> = needed.map(|it| fs::metadata(it).unwrap().ino()).collect();
+        let held = begun.unsynced.files.iter();
+        let held: BTreeSet<u64> = held.map(|it| it.metadata().unwrap().ino()).collect();
+        assert_eq!(held, needed);
+        begun.sync(0, 1).unwrap();
+    };
+    begin(3);
+    begin(0);
+}
+
 /// Not a promise but a figure: what a checkpoint of a file of 100 kB costs. `cargo test --release -p host
 /// what_a_checkpoint_costs -- --ignored --nocapture` prints it.
 #[test]

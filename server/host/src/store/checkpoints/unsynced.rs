@@ -10,7 +10,7 @@ use std::path::Path;
 /// where each after the other would wait as long as the first.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
-    files: Vec<File>,
+    pub(super) files: Vec<File>,
 }
 
 impl Unsynced {
