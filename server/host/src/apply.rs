@@ -197,7 +197,8 @@ async fn checkpoint(
         // Whoever restores has made one.
         Whose::Person => return Ok(None),
     };
-    if !world.checkpoint_first {
+    // Of the scratchpad nothing is kept.
+    if !world.checkpoint_first || before.is_empty() {
         return Ok(None);
     }
     let cause = Cause {
@@ -341,7 +342,10 @@ async fn write(
             }
         };
     }
-    world.editor.written(written(changes, editor)).await;
+    let mut written = written(changes, editor);
+    // Nobody reviews throw-away files.
+    written.retain(|it| !world.workspace.is_scratch(&it.path));
+    world.editor.written(written).await;
     let mut unsaved = Vec::new();
     for change in editor {
         if !editor::save(world, change).await {
