@@ -114,7 +114,7 @@ fn what_lies_in_it_is_written_unasked_and_neither_kept_nor_reviewed() {
     assert_eq!(read, "remade\n");
     call(&stage, &session, "delete_file", json!({"path": file}));
     assert!(!file.exists());
-    assert_eq!(checkpoints(&stage, &session), [Value::Null; 0]);
+    assert_eq!(checkpoints(&stage, &session), Vec::<Value>::new());
     let review = stage
         .editor
         .ask::<ListReview>(ListReviewParams::default())
@@ -148,7 +148,7 @@ fn a_patch_that_lies_in_it_whole_is_not_asked_about() {
     let both = patch(&format!("{}{}", add_file(&one), add_file(&two)));
     call(&stage, &session, "apply_patch", both);
     assert!(one.exists() && two.exists());
-    assert_eq!(checkpoints(&stage, &session), [Value::Null; 0]);
+    assert_eq!(checkpoints(&stage, &session), Vec::<Value>::new());
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn it_is_removed_when_the_server_ends_also_while_a_command_writes_there() {
     stage
         .editor
         .forget(|it| it["method"] == "session/update" || it.get("method").is_none());
-    assert_eq!(pads(&stage), [PathBuf::new(); 0]);
+    assert_eq!(pads(&stage), Vec::<PathBuf>::new());
 }
 
 #[test]
