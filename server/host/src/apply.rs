@@ -178,11 +178,13 @@ async fn run(
     } = prepared;
     let checkpoint = records.checkpoint.as_ref().map(|it| it.id().to_owned());
     let is_open = |index| editor.iter().find(|it: &&InEditor| it.index == index);
-    let (is_noted, staged, written) = tokio::join!(
+    let (is_noted, staged, mut written) = tokio::join!(
         noted(world, changes, files, checkpoint),
         stage(world, disk, id, &records),
         async { written(changes, is_open) },
     );
+    // Nobody reviews throw-away files.
+    written.retain(|it| !world.workspace.is_scratch(&it.path));
     let applied = match staged {
         Ok(staged) if is_noted => write(world, changes, &editor, staged, written, token).await,
         Ok(staged) => {
@@ -321,7 +323,8 @@ fn checkpoint(
         // Whoever restores has made one.
         Whose::Person => return Ok(None),
     };
-    if !world.checkpoint_first {
+    // Of the scratchpad nothing is kept.
+    if !world.checkpoint_first || before.is_empty() {
         return Ok(None);
     }
     let cause = Cause {

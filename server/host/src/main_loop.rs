@@ -13,6 +13,7 @@ use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
 use crate::reviews::Reviews;
+use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
@@ -45,6 +46,8 @@ pub struct Host {
     /// Limits that hold for the editor as a whole.
     pub(crate) limits: Limits,
     pub(crate) roots: Vec<PathBuf>,
+    /// Folders of the command line that every session may work in.
+    pub(crate) added: Vec<PathBuf>,
     pub(crate) documents: Documents,
     pub(crate) reviews: Reviews,
     pub(crate) reviewing: Reviewing,
@@ -99,13 +102,14 @@ pub enum TaskKey {
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
-/// log says how it ended and no model is asked any more.
+/// log says how it ended and no model is asked any more. Answers the scratchpads, which are to be removed when
+/// nothing runs in them any more.
 pub async fn run(
     mut host: Host,
     mut front: mpsc::Receiver<FrontEvent>,
     mut events: mpsc::Receiver<Event>,
     ending: CancellationToken,
-) {
+) -> Vec<Scratchpad> {
     loop {
         // Fair between the two inboxes: neither a typing person nor a fast model may starve the other.
         tokio::select! {
@@ -123,6 +127,8 @@ pub async fn run(
     host.guarded(Host::cancel_all);
     let patience = Duration::from_millis(host.limits.exit_ms);
     tokio::task::block_in_place(|| host.reviews.close(patience));
+    let sessions = host.sessions.drain();
+    sessions.filter_map(|(_, it)| it.scratchpad).collect()
 }
 
 impl Host {
