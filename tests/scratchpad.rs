@@ -112,14 +112,14 @@ fn what_lies_in_it_is_written_unasked_and_neither_kept_nor_reviewed() {
     call(&stage, &session, "edit_file", edit);
     let read = call(&stage, &session, "read_file", json!({"path": file}));
     assert_eq!(read, "remade\n");
-    call(&stage, &session, "delete_file", json!({"path": file}));
-    assert!(!file.exists());
-    assert_eq!(checkpoints(&stage, &session), Vec::<Value>::new());
     let review = stage
         .editor
         .ask::<ListReview>(ListReviewParams::default())
         .unwrap();
     assert_eq!(review.files, []);
+    call(&stage, &session, "delete_file", json!({"path": file}));
+    assert!(!file.exists());
+    assert_eq!(checkpoints(&stage, &session), Vec::<Value>::new());
 }
 
 #[test]
