@@ -14,6 +14,7 @@
 mod align;
 mod ledger;
 mod list;
+mod past;
 mod record;
 mod region;
 mod report;

@@ -523,3 +523,52 @@ fn the_last_line_without_an_end_is_a_line() {
     revert(&mut it, Which::All);
     assert_eq!(*it.live(), "one");
 }
+
+#[test]
+fn undo_of_a_revert_makes_the_hunk_pending_again_and_redo_settles_it() {
+    let mut it = ledger("one\ntwo\nthree\nfour\n");
+    agent(&mut it, 1, "two", "TWO\nAND");
+    agent(&mut it, 1, "four", "FOUR");
+    let hunks = it.hunks();
+    revert(&mut it, Which::Hunks(&[hunks[0].id.clone()]));
+    person(&mut it, "two\n", "TWO\nAND\n");
+    assert_eq!(it.hunks(), hunks);
+    expect![[r#"
+        1..3 "two\n" -> "TWO\nAND\n": Reverted
+        1..3 "two\n" -> "TWO\nAND\n": Restored
+    "#]]
+    .assert_eq(&told(&mut it));
+    person(&mut it, "TWO\nAND\n", "two\n");
+    check(
+        &mut it,
+        expect![[r#"
+            3..4 pending turn-1 "four\n" -> "FOUR\n"
+        "#]],
+    );
+    expect![[r#"
+        1..3 "two\n" -> "TWO\nAND\n": Reverted
+    "#]]
+    .assert_eq(&told(&mut it));
+}
+
+#[test]
+fn what_was_kept_before_an_undo_stays_kept() {
+    let mut it = ledger("one\ntwo\nthree\n");
+    agent(&mut it, 1, "one", "ONE");
+    agent(&mut it, 1, "three", "THREE");
+    let ids: Vec<_> = it.hunks().into_iter().map(|it| it.id).collect();
+    revert(&mut it, Which::Hunks(&ids[1..]));
+    it.keep(Which::All);
+    assert!(it.is_settled());
+    assert!(it.remembers());
+    person(&mut it, "three", "THREE");
+    check(
+        &mut it,
+        expect![[r#"
+            2..3 pending turn-1 "three\n" -> "THREE\n"
+        "#]],
+    );
+    it.keep(Which::All);
+    assert!(!it.remembers());
+    assert_eq!(it.base(), "ONE\ntwo\nTHREE\n");
+}
