@@ -5,6 +5,7 @@ mod lasting;
 mod proposing;
 mod resolving;
 mod telling;
+mod undoing;
 
 use crate::support::editor::{Editor, OnEdit, RpcError, Setup};
 use crate::support::stage::Stage;

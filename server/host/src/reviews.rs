@@ -258,9 +258,12 @@ impl Reviews {
         changed
     }
 
-    /// Forgets files in which nothing is left to review.
+    /// Forgets files in which nothing is left to review, and nothing that undo in the editor could bring back.
     pub fn forget_settled(&mut self) {
-        self.files.retain(|_, it| !it.ledger.is_settled());
+        self.files.retain(|_, it| {
+            let may_return = it.version.is_some() && it.ledger.remembers();
+            may_return || !it.ledger.is_settled()
+        });
     }
 
     fn touch(&mut self, path: &Path, urgent: bool) {

@@ -26,7 +26,10 @@ impl Host {
         let mut moved = Vec::new();
         let mut heads: BTreeMap<PathBuf, Head> = BTreeMap::new();
         let recalled = std::mem::take(&mut self.reviewing.commits.recalled);
-        for (path, _) in self.reviews.iter() {
+        for (path, review) in self.reviews.iter() {
+            if review.ledger.is_settled() {
+                continue;
+            }
             let Some(repository) = Repository::of(path) else {
                 continue;
             };

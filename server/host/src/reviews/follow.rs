@@ -43,9 +43,12 @@ impl Reviews {
         }
         self.release(path);
         if let Some(review) = self.files.get_mut(path) {
+            let was_settled = review.ledger.is_settled();
             review.follow(changes.as_ref(), after, By::Person);
             review.version = Some(now.version);
-            self.touch(path, false);
+            if !was_settled || !review.ledger.is_settled() {
+                self.touch(path, false);
+            }
         }
     }
 

@@ -32,6 +32,8 @@ pub struct News {
 enum Word {
     Kept,
     Reverted,
+    /// It was taken back, and that is undone.
+    Restored,
     Changed,
 }
 
@@ -46,6 +48,7 @@ impl News {
         let (fate, now) = match fate {
             Fate::Kept { now } => (Word::Kept, (now != wrote).then(|| cut(&now, MAX_TEXT))),
             Fate::Reverted => (Word::Reverted, None),
+            Fate::Restored => (Word::Restored, None),
             Fate::Changed { now } => (Word::Changed, Some(cut(&now, MAX_TEXT))),
         };
         Self {
@@ -82,7 +85,17 @@ impl Reviews {
             it.fate == Word::Changed && (&it.path, &it.wrote) == (&news.path, &news.wrote)
         };
         all.retain(|it| !is_earlier(it));
-        all.push(news);
+        // An undo before the model has heard of what it undoes.
+        let undoes = |it: &News| {
+            matches!(
+                (it.fate, news.fate),
+                (Word::Reverted, Word::Restored) | (Word::Restored, Word::Reverted)
+            ) && (&it.path, &it.wrote) == (&news.path, &news.wrote)
+        };
+        match all.iter().rposition(undoes) {
+            Some(index) => drop(all.remove(index)),
+            None => all.push(news),
+        }
         self.news_moved.insert(session.to_owned());
     }
 
@@ -147,6 +160,12 @@ pub fn told(news: &[News], shown: impl Fn(&Path) -> String, unsaved: &[PathBuf])
                     text,
                     "- {place}: reverted. You had written:\n{}",
                     fenced(wrote)
+                )
+            }
+            (Word::Restored, _) => {
+                writeln!(
+                    text,
+                    "- {place}: the person has undone the revert, so your change is there again, not yet judged."
                 )
             }
             (Word::Changed, now) => {
