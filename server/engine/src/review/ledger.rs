@@ -78,7 +78,8 @@ impl Ledger {
             By::Person if changes.is_identity() || self.returns(changes) => return Ok(()),
             By::Person => None,
         };
-        if let [_] = edits[..] {
+        // A review's edit is its own word; beside its hunk it would be another.
+        if let ([_], By::Agent(_) | By::Person) = (&edits[..], by) {
             edits = edits
                 .into_iter()
                 .map(|it| aligned(&self.live, it))
