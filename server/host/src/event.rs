@@ -41,7 +41,7 @@ pub enum Event {
     /// The editor may have to hear how reviews have moved.
     TellReview,
     /// What git has of files under review.
-    Committed(Vec<(PathBuf, String)>),
+    Committed(Vec<Committed>),
     /// Reviews that have moved are to be saved.
     SaveReview,
     /// Something that the person is to hear once.
@@ -80,6 +80,14 @@ pub enum Approved {
     Changed {
         preview: String,
     },
+}
+
+/// A file's text as it was committed last.
+pub struct Committed {
+    pub path: PathBuf,
+    pub text: String,
+    /// Git keeps it with `\n`, whatever the file has.
+    pub plain: bool,
 }
 
 /// One file that was changed on the disk.

@@ -301,8 +301,8 @@ impl Host {
             Event::Reverted(id, end) => self.reverted(id, end),
             Event::TellReview => self.tell_review(),
             Event::Committed(texts) => {
-                for (path, text) in texts {
-                    self.reviews.committed(&path, &text);
+                for it in texts {
+                    self.reviews.committed(&it.path, &it.text, it.plain);
                 }
             }
             Event::SaveReview => self.save_review(),

@@ -137,14 +137,25 @@ impl Ledger {
         }
     }
 
-    /// The person committed this text: hunks that are in it unchanged are settled. Diffs both texts.
-    pub fn committed(&mut self, text: &str) -> Kept {
+    /// The person committed this text: hunks that are in it unchanged are settled. `plain`: what was committed has
+    /// `\n` wherever the file has `\r\n`, as git is told to keep it. Diffs both texts.
+    pub fn committed(&mut self, text: &str, plain: bool) -> Kept {
         self.name_all();
-        let edits = ChangeSet::between(&self.live.to_string(), text).edits();
+        let live = self.live.to_string();
+        let (edits, n_returns) = match plain && live.contains("\r\n") {
+            true => {
+                let edits = ChangeSet::between(&live.replace("\r\n", "\n"), text).edits();
+                let returns = live.match_indices("\r\n").map(|it| it.0);
+                (edits, returns.collect())
+            }
+            false => (ChangeSet::between(&live, text).edits(), Vec::new()),
+        };
+        let plain_at = |at: usize| at - n_returns.partition_point(|it| *it < at);
         let mut kept = Kept::default();
         let mut layers = Vec::new();
         for index in (0..self.regions.len()).rev() {
             let span = self.span(index);
+            let span = plain_at(span.start)..plain_at(span.end);
             // An insertion right beside a hunk may be lines that it had deleted.
             let moved = |it: &Edit| it.range.start <= span.end && it.range.end >= span.start;
             if !edits.iter().any(moved) {

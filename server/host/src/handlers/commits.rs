@@ -1,6 +1,6 @@
 //! Hunks that the person has committed unchanged are accepted.
 
-use crate::event::Event;
+use crate::event::{Committed, Event};
 use crate::git::{self, Head, Repository};
 use crate::main_loop::Host;
 use engine::text::FileText;
@@ -39,7 +39,8 @@ impl Host {
             // One that was not looked at before says nothing: the agent's work is newer than what it has.
             let before = self.reviewing.commits.heads.get(&repository.root);
             if before.is_some_and(|it| it != head) || recalled.contains(path) {
-                moved.push(path.to_path_buf());
+                let live = review.ledger.live().clone();
+                moved.push((path.to_path_buf(), live));
             }
         }
         self.reviewing.commits.heads.extend(heads);
@@ -49,9 +50,12 @@ impl Host {
         let (inbox, limit) = (self.inbox.clone(), self.limits.edit_bytes);
         self.runtime.spawn(async move {
             let mut texts = Vec::new();
-            for path in moved {
+            for (path, live) in moved {
                 if let Some(bytes) = git::committed(&path, limit).await {
-                    texts.push((path, FileText::decode(bytes).text));
+                    let text = FileText::decode(bytes).text;
+                    let may_differ = !text.contains('\r') && live.chars().any(|it| it == '\r');
+                    let plain = may_differ && git::keeps_plain(&path).await;
+                    texts.push(Committed { path, text, plain });
                 }
             }
             // A loop that is gone has nothing to settle.

@@ -361,7 +361,7 @@ fn a_commit_settles_what_is_in_it_unchanged() {
     agent(&mut it, 1, "four\n", "");
     agent(&mut it, 1, "six", "SIX");
     // The deletion was not committed, and one change only in part.
-    let kept = it.committed("one\nTWO\nthree\nfour\nfive\nsIX\nseven\n");
+    let kept = it.committed("one\nTWO\nthree\nfour\nfive\nsIX\nseven\n", false);
     assert_eq!(kept.settled.len(), 1);
     check(
         &mut it,
@@ -370,7 +370,7 @@ fn a_commit_settles_what_is_in_it_unchanged() {
         4..5 pending turn-1 "six\n" -> "SIX\n"
     "#]],
     );
-    it.committed("one\nTWO\nthree\nfive\nSIX\nseven\n");
+    it.committed("one\nTWO\nthree\nfive\nSIX\nseven\n", false);
     assert!(it.is_settled());
 }
 
@@ -571,4 +571,21 @@ fn what_was_kept_before_an_undo_stays_kept() {
     it.keep(Which::All);
     assert!(!it.remembers());
     assert_eq!(it.base(), "ONE\ntwo\nTHREE\n");
+}
+
+#[test]
+fn a_commit_with_plain_line_breaks_settles_what_is_in_it_unchanged() {
+    let mut it = ledger("one\r\ntwo\r\nthree\nfour\r\nfive\r\n");
+    agent(&mut it, 1, "two\r\n", "TWO\r\nAND\r\n");
+    agent(&mut it, 1, "four", "FOUR");
+    let mut other = it.clone();
+    other.committed("one\nTWO\nAND\nthree\nFOUR\nfive\n", false);
+    assert_eq!(other.hunks().len(), 2, "said as it is, it is another text");
+    it.committed("one\nTWO\nAND\nthree\nfour\nfive\n", true);
+    check(
+        &mut it,
+        expect![[r#"
+            4..5 pending turn-1 "four\r\n" -> "FOUR\r\n"
+        "#]],
+    );
 }
