@@ -2,6 +2,7 @@
 
 mod closed;
 mod lasting;
+mod late;
 mod proposing;
 mod resolving;
 mod telling;

@@ -125,6 +125,8 @@ pub enum Ask {
     /// Answers when the document holds exactly this text, at once or after a `didChange`.
     WaitForText {
         path: PathBuf,
+        /// The text before the change.
+        old: String,
         text: String,
         /// Whose the change to it is.
         by: Whose,
@@ -200,15 +202,16 @@ impl Editor {
         .await
     }
 
-    /// Begins to wait for a text; the answer comes through the receiver.
+    /// Begins to wait for the second text instead of the first; the answer comes through the receiver.
     pub async fn text(
         &self,
         path: PathBuf,
-        text: String,
+        (old, text): (String, String),
         by: Whose,
     ) -> Result<oneshot::Receiver<()>, Gone> {
         self.begin(|reply| Ask::WaitForText {
             path,
+            old,
             text,
             by,
             reply,

@@ -73,9 +73,12 @@ pub struct Host {
     pub(crate) said: Vec<String>,
 }
 
-/// A task that waits until a document holds a text.
+/// A task that waits until a document holds a text. One that has given up leaves word what it waited for: some
+/// editors apply an edit long after.
 pub struct TextWaiter {
     pub path: PathBuf,
+    /// The text before.
+    pub old: String,
     pub text: String,
     /// Whose the change to it is.
     pub by: Whose,
@@ -323,11 +326,13 @@ impl Host {
             Ask::ApplyEdit { edit, label, reply } => self.ask_apply_edit(*edit, label, reply),
             Ask::WaitForText {
                 path,
+                old,
                 text,
                 by,
                 reply,
             } => self.wait_for_text(TextWaiter {
                 path,
+                old,
                 text,
                 by,
                 reply,

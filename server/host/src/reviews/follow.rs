@@ -8,8 +8,10 @@
 use super::{Review, Reviews, by};
 use crate::documents::{Changed, Content, Document, Step};
 use crate::event::{Whose, Written};
+use crate::main_loop::TextWaiter;
 use engine::review::{By, FileChange, Ledger};
 use engine::text::{ChangeSet, Edit};
+use protocol::review::Author;
 use ropey::Rope;
 use std::path::Path;
 
@@ -78,6 +80,21 @@ impl Reviews {
         }
         review.version = Some(now.version);
         self.touch(path, true);
+    }
+
+    /// An edit of the agent's has come after nobody waited for it any more, and its parts counted as the person's.
+    pub fn landed(&mut self, late: &TextWaiter, author: &Author, now: &Document) {
+        let TextWaiter {
+            path, old, text, ..
+        } = late;
+        let review = self.files.entry(path.clone());
+        let review = review.or_insert_with(|| Review::new(Ledger::new(Rope::from_str(old))));
+        review.is_suspended = false;
+        review.ledger.replaced(old, By::Person);
+        review.ledger.replaced(text, By::Agent(author));
+        review.version = Some(now.version);
+        self.touch(path, true);
+        self.note_landed(path, author, old, text);
     }
 
     /// Documents in which something was held back.
