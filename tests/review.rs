@@ -6,6 +6,7 @@ mod late;
 mod proposing;
 mod resolving;
 mod telling;
+mod together;
 mod undoing;
 
 use crate::support::editor::{Editor, OnEdit, RpcError, Setup};

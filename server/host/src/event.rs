@@ -7,6 +7,7 @@ use crate::restore::{Planned, Restored};
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
+use engine::review::Ledger;
 use protocol::acp;
 use protocol::lsp;
 use protocol::record::EditedFile;
@@ -44,6 +45,12 @@ pub enum Event {
     Committed(Vec<Committed>),
     /// Reviews that have moved are to be saved.
     SaveReview,
+    /// The files of which earlier servers have left a record.
+    Searched(Vec<PathBuf>),
+    /// What an earlier server knew of a file. The error is for the person.
+    Recalled(PathBuf, Result<Option<Box<Ledger>>, String>),
+    /// A call has finished, and its review is on the disk.
+    Kept(SessionKey, CallId, WorkEnd),
     /// Something that the person is to hear once.
     Warn(String),
     /// A task has gone that may have asked the person something.

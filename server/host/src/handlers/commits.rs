@@ -17,7 +17,7 @@ pub(crate) struct Commits {
 
 impl Host {
     /// A review of an earlier server was read.
-    pub(super) fn recalled(&mut self, path: &Path) {
+    pub(super) fn note_recalled(&mut self, path: &Path) {
         self.reviewing.commits.recalled.insert(path.to_path_buf());
     }
 

@@ -4,7 +4,7 @@ use super::annotations;
 use crate::asking::Pending;
 use crate::documents::Content;
 use crate::event::Whose;
-use crate::main_loop::{Host, TextWaiter};
+use crate::main_loop::{Host, Late, TextWaiter};
 use crate::regular;
 use crate::surfaces::Surface;
 use engine::text::{FileText, Form};
@@ -123,9 +123,15 @@ impl Host {
             met.into_iter().partition(|it| it.reply.is_closed());
         if met.is_empty()
             && let Some(late) = late.into_iter().next_back()
-            && let Whose::Agent(author) = &late.by
+            && let Whose::Agent(author) = late.by
         {
-            self.reviews.landed(&late, author, document);
+            let late = Late {
+                path: late.path,
+                old: late.old,
+                text: late.text,
+                author,
+            };
+            self.reviews.landed(&late, document);
         }
         for waiter in met {
             self.reviews.reached(path, &waiter.by, document);

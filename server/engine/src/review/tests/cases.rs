@@ -589,3 +589,39 @@ fn a_commit_with_plain_line_breaks_settles_what_is_in_it_unchanged() {
         "#]],
     );
 }
+
+#[test]
+fn two_ledgers_of_one_text_become_one() {
+    let mut one = ledger("a\nb\nc\nd\ne\nf\ng\n");
+    let mut two = one.clone();
+    let (first, second) = (author(1), author(2));
+    let steps = [
+        (true, "b", "B"),
+        (false, "c", "C"),
+        (true, "e", "E1"),
+        (false, "E1", "E2"),
+        (false, "g\n", ""),
+    ];
+    for (is_first, from, to) in steps {
+        let (by_one, by_two) = match is_first {
+            true => (By::Agent(&first), By::Person),
+            false => (By::Person, By::Agent(&second)),
+        };
+        swap(&mut one, by_one, from, to);
+        swap(&mut two, by_two, from, to);
+    }
+    let mut reverse = two.clone();
+    reverse.adopt(one.clone());
+    one.adopt(two);
+    check(
+        &mut one,
+        expect![[r#"
+            1..3 pending turn-1 turn-2 "b\nc\n" -> "B\nC\n"
+            4..5 mixed turn-1 turn-2 "e\n" -> "E2\n"
+            6..6 pending turn-2 "g\n" -> ""
+        "#]],
+    );
+    assert_eq!(one.base(), "a\nb\nc\nd\ne\nf\ng\n");
+    assert_eq!(reverse.base(), one.base());
+    assert_eq!(reverse.hunks().len(), 3);
+}
