@@ -23,7 +23,6 @@ use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
-use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -87,15 +86,6 @@ pub struct TextWaiter {
     /// Whose the change to it is.
     pub by: Whose,
     pub reply: oneshot::Sender<()>,
-}
-
-/// An edit of the agent's that has come after nobody waited for it any more.
-#[derive(Clone, Debug)]
-pub struct Late {
-    pub path: PathBuf,
-    pub old: String,
-    pub text: String,
-    pub author: Author,
 }
 
 /// The configuration's layers.

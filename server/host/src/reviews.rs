@@ -14,7 +14,7 @@ mod tests;
 mod wish;
 
 use crate::event::{Event, Whose};
-use engine::review::{By, FileChange, HunkState, Ledger, ReviewHunk};
+use engine::review::{Author, By, FileChange, HunkState, Ledger, ReviewHunk};
 use engine::text::ChangeSet;
 use follow::Hold;
 use keeper::Keeper;
@@ -70,6 +70,15 @@ pub struct Review {
     /// What the editor was told last.
     told: Vec<Told>,
     told_change: Option<FileChange>,
+}
+
+/// An edit of the agent's that has come after nobody waited for it any more.
+#[derive(Clone, Debug)]
+pub struct Late {
+    pub path: PathBuf,
+    pub old: String,
+    pub text: String,
+    pub author: Author,
 }
 
 /// Tells two states of a file apart, mostly.

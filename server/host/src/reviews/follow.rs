@@ -6,10 +6,9 @@
 //! taken for the agent's, at the worst an edit of the agent's counts as theirs.
 
 use super::recall::Happened;
-use super::{Review, Reviews, by};
+use super::{Late, Review, Reviews, by};
 use crate::documents::{Changed, Content, Document, Step};
 use crate::event::{Whose, Written};
-use crate::main_loop::Late;
 use engine::review::{By, FileChange, Ledger};
 use engine::text::{ChangeSet, Edit};
 use ropey::Rope;

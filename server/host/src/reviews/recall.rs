@@ -3,11 +3,10 @@
 //! A record can be as large as its file, and finding its hunks again takes a look through both. What happens to the file
 //! meanwhile is kept in order and then done.
 
-use super::Reviews;
 use super::shelf::Shelf;
+use super::{Late, Reviews};
 use crate::documents::{Changed, Document};
 use crate::event::{Whose, Written};
-use crate::main_loop::Late;
 use engine::review::{By, FileChange, Ledger};
 use std::path::{Path, PathBuf};
 
