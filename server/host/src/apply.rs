@@ -17,11 +17,12 @@ use crate::store::journal::{Entry, Journal, Journals};
 use crate::workspace::FilePath;
 pub use check::edited;
 
-use check::Checked;
+use check::{Checked, Was};
 use disk::{Broken, Staged, Unplaced};
 use editor::{InEditor, Said, Sent, State};
 use engine::text::Form;
 use protocol::record::EditedFile;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
@@ -51,7 +52,7 @@ pub struct FileChange {
 }
 
 /// How a text lies on the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exact {
     pub form: Form,
     /// Permission bits; those that the file has or would get, if missing.
@@ -162,6 +163,7 @@ async fn run(
         editor,
         disk,
         before,
+        was,
     } = checked;
     let id = Journals::new_id();
     let checkpoint = checkpoint(world, changes, before).await?;
@@ -178,7 +180,7 @@ async fn run(
         return Ok(Applied::Cancelled);
     }
     let (staged, journal) = stage(world, disk, id, journal, is_alone).await?;
-    let applied = write(world, changes, &editor, staged, is_alone, token).await;
+    let applied = write(world, changes, (&editor, &was), staged, is_alone, token).await;
     if let Some(journal) = journal {
         journal.end();
     }
@@ -307,7 +309,7 @@ async fn stage(
 async fn write(
     world: &World,
     changes: &Changes,
-    editor: &[InEditor],
+    (editor, was): (&[InEditor], &[Option<Was>]),
     staged: Staged,
     is_alone: bool,
     token: &CancellationToken,
@@ -341,7 +343,7 @@ async fn write(
             }
         };
     }
-    world.editor.written(written(changes, editor)).await;
+    world.editor.written(written(changes, editor, was)).await;
     let mut unsaved = Vec::new();
     for change in editor {
         if !editor::save(world, change).await {
@@ -436,23 +438,28 @@ async fn place(
 }
 
 /// What was changed on the disk, and not in a document.
-fn written(changes: &Changes, editor: &[InEditor]) -> Vec<Written> {
+fn written(changes: &Changes, editor: &[InEditor], was: &[Option<Was>]) -> Vec<Written> {
     let is_text = |index: usize| {
         let open = editor.iter().find(|it| it.index == index);
         open.is_some_and(|it| it.new.is_some() && it.to.is_none())
     };
-    let by = &changes.by;
-    let one = |path: &Path, old: Option<&String>, new: Option<&String>| Written {
-        path: path.to_path_buf(),
-        old: old.cloned(),
-        new: new.cloned(),
-        by: by.clone(),
-    };
     let mut all = Vec::new();
     for (index, change) in changes.files.iter().enumerate() {
-        let (old, new) = (change.old.as_ref(), change.new.as_ref());
+        if is_text(index) {
+            continue;
+        }
+        let was = was.get(index).and_then(Option::as_ref);
+        let one = |path: &Path, old: Option<&String>, new: Option<&String>| Written {
+            path: path.to_path_buf(),
+            old: old.cloned(),
+            new: new.cloned(),
+            was: old.and(was).map(|it| it.exact),
+            by: changes.by.clone(),
+        };
+        // A file that goes is remembered as the disk had it: that is what a revert must give back.
+        let old = was.and_then(|it| it.disk.as_ref()).or(change.old.as_ref());
+        let new = change.new.as_ref();
         match &change.to {
-            _ if is_text(index) => {}
             None => all.push(one(&change.file.real, old, new)),
             Some(to) => all.extend([one(&change.file.real, old, None), one(&to.real, None, new)]),
         }

@@ -1,6 +1,6 @@
 //! What tasks say to the main loop, and what they ask of the editor through it.
 
-use crate::apply::Applied;
+use crate::apply::{Applied, Exact};
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
@@ -90,6 +90,8 @@ pub struct Written {
     pub old: Option<String>,
     /// The text now; `None`: there is no file.
     pub new: Option<String>,
+    /// How the text before lay on the disk.
+    pub was: Option<Exact>,
     pub by: Whose,
 }
 

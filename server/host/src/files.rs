@@ -5,6 +5,7 @@
 use crate::documents::{Content, Snapshot};
 use crate::regular;
 use crate::workspace::FilePath;
+use engine::text::file::has_bytes;
 use engine::text::{FileText, Form};
 use protocol::lsp;
 use std::io;
@@ -87,6 +88,12 @@ pub async fn check(file: &FilePath, live: &Live, new: &str, limit: u64) -> Resul
         Source::Buffer { .. } => true,
         Source::Disk => false,
     };
+    if is_in_editor && has_bytes(new) && !has_bytes(&live.text) {
+        return Err(format!(
+            "{shown} is open in the editor, and what would be put there has bytes that are no text, which the editor \
+             would write otherwise. Ask the person to close it, then try again. Nothing was changed."
+        ));
+    }
     // What an editor could not read it shows so, and saving it would write that over the bytes.
     if !is_in_editor || !live.text.contains(char::REPLACEMENT_CHARACTER) {
         return Ok(());

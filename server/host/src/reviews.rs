@@ -12,6 +12,7 @@ mod shelf;
 mod tests;
 mod wish;
 
+use crate::apply::Exact;
 use crate::event::{Event, Whose};
 use engine::review::{By, FileChange, HunkState, Ledger, ReviewHunk};
 use engine::text::ChangeSet;
@@ -55,6 +56,10 @@ pub struct Reviews {
 #[derive(Debug)]
 pub struct Review {
     pub ledger: Ledger,
+    /// How the accepted text lay on the disk, where that was seen.
+    pub was: Option<Exact>,
+    /// The agent has deleted the file and made it again, perhaps in another form.
+    pub is_remade: bool,
     /// The document's version that the ledger's text is of; `None` for a file that is not open.
     pub version: Option<i32>,
     /// The text is not known at the moment; the ledger waits for it.
@@ -108,6 +113,8 @@ impl Review {
     fn new(ledger: Ledger) -> Self {
         Self {
             ledger,
+            was: None,
+            is_remade: false,
             version: None,
             is_suspended: false,
             stamp: None,
@@ -148,7 +155,7 @@ impl Reviews {
         if !self.known.insert(path.to_path_buf()) || self.files.contains_key(path) {
             return Ok(false);
         }
-        let Some(record) = shelf.read(path)? else {
+        let Some((record, was)) = shelf.read(path)? else {
             return Ok(false);
         };
         let live = live();
@@ -161,7 +168,9 @@ impl Reviews {
             None if !was_deleted => ledger.deleted(By::Person),
             Some(_) | None => {}
         }
-        self.files.insert(path.to_path_buf(), Review::new(ledger));
+        let mut review = Review::new(ledger);
+        review.was = was;
+        self.files.insert(path.to_path_buf(), review);
         self.touch(path, true);
         Ok(true)
     }
@@ -190,8 +199,9 @@ impl Reviews {
             return;
         };
         for path in std::mem::take(&mut self.unsaved) {
-            let ledger = self.files.get(&path).map(|it| it.ledger.clone());
-            keeper.file(path, ledger.filter(|it| !it.is_settled()));
+            let review = self.files.get(&path);
+            let review = review.filter(|it| !it.ledger.is_settled());
+            keeper.file(path, review.map(|it| (it.ledger.clone(), it.was)));
         }
         for session in std::mem::take(&mut self.news_moved) {
             let news = self.news.get(&session).cloned().unwrap_or_default();

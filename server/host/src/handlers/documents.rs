@@ -116,10 +116,19 @@ impl Host {
             if waiter.reply.is_closed() {
                 continue;
             }
-            if waiter.path == path && rope == waiter.text.as_str() {
-                if let Some(document) = self.documents.get(path) {
-                    self.reviews.reached(path, &waiter.by, document);
-                }
+            let is_there = waiter.path == path
+                && match self.documents.get(path) {
+                    Some(document) if rope == waiter.text.as_str() => {
+                        self.reviews.reached(path, &waiter.by, document);
+                        true
+                    }
+                    Some(document) => {
+                        let (text, by) = (&waiter.text, &waiter.by);
+                        self.reviews.passed(path, text, by, document)
+                    }
+                    None => false,
+                };
+            if is_there {
                 // Its task may have given up this moment.
                 let _ = waiter.reply.send(());
             } else {

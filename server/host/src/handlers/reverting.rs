@@ -211,7 +211,7 @@ impl Host {
                 old: it.old,
                 new: it.new,
                 to: None,
-                exact: None,
+                exact: it.exact,
             })
             .collect();
         let label = match &files[..] {

@@ -51,9 +51,33 @@ impl Reviews {
 
     /// The text that an edit of ours was to make is there.
     pub fn reached(&mut self, path: &Path, whose: &Whose, now: &Document) {
-        let Content::Text(after) = &now.content else {
-            return;
+        if let Content::Text(after) = &now.content {
+            self.made(path, whose, after, now.version);
+        }
+    }
+
+    /// As [`reached`](Self::reached), if the person has typed on it and the editor said both at once. Answers
+    /// whether that is so.
+    pub fn passed(&mut self, path: &Path, made: &str, whose: &Whose, now: &Document) -> bool {
+        let (Content::Text(after), Some(hold)) = (&now.content, self.holds.get_mut(path)) else {
+            return false;
         };
+        if after.len_bytes().max(made.len()) > MAX_COMPARED {
+            return false;
+        }
+        let Some((agents, typed)) = apart(&hold.before.to_string(), made, &after.to_string())
+        else {
+            return false;
+        };
+        hold.changes = Some(agents);
+        self.made(path, whose, &Rope::from_str(made), now.version);
+        if let Some(review) = self.files.get_mut(path) {
+            review.follow(Some(&typed), after, By::Person);
+        }
+        true
+    }
+
+    fn made(&mut self, path: &Path, whose: &Whose, after: &Rope, version: i32) {
         let hold = self.holds.remove(path);
         if !self.files.contains_key(path) {
             let (Some(hold), Whose::Agent(_)) = (&hold, whose) else {
@@ -73,7 +97,7 @@ impl Reviews {
             let changes = hold.and_then(|it| it.changes);
             review.follow(changes.as_ref(), after, by(whose));
         }
-        review.version = Some(now.version);
+        review.version = Some(version);
         self.touch(path, true);
     }
 
@@ -150,6 +174,7 @@ impl Reviews {
             path,
             old,
             new,
+            was,
             by: whose,
         } = written;
         if !self.files.contains_key(path) {
@@ -162,6 +187,8 @@ impl Reviews {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
+        // The first time counts: that is how the accepted text lay there.
+        review.was = review.was.or(*was);
         review.stamp = None;
         if let Some(old) = old {
             review.anchor(&Rope::from_str(old));
@@ -173,7 +200,10 @@ impl Reviews {
         let was_deleted = matches!(review.ledger.file_change(), Some(FileChange::Deleted(_)));
         match (old, new, whose) {
             (_, None, _) => review.ledger.deleted(by(whose)),
-            (_, Some(new), _) if was_deleted => review.ledger.restored(new, by(whose)),
+            (_, Some(new), _) if was_deleted => {
+                review.is_remade |= matches!(whose, Whose::Agent(_));
+                review.ledger.restored(new, by(whose));
+            }
             (None, Some(new), Whose::Agent(author)) => {
                 review.ledger = Ledger::created(new, author);
             }
@@ -218,6 +248,37 @@ impl Review {
             self.ledger.replaced(&after.to_string(), By::Person);
         }
     }
+}
+
+/// The largest text that is compared while an edit is on its way, in bytes: the person types meanwhile.
+const MAX_COMPARED: usize = 1 << 20;
+
+/// Takes what happened to a text apart into the edit that was to make `made` of it and what was typed after;
+/// `None`: the edit is not in it, or not for certain. It is when less was typed on it than had to be typed
+/// without it, and nothing of that touches it.
+fn apart(before: &str, made: &str, after: &str) -> Option<(ChangeSet, ChangeSet)> {
+    let agents = ChangeSet::between(before, made);
+    let typed = ChangeSet::between(made, after);
+    let cost = |it: &ChangeSet| -> usize {
+        let edits = it.edits();
+        edits.iter().map(|it| it.range.len() + it.text.len()).sum()
+    };
+    if cost(&typed) >= cost(&ChangeSet::between(before, after)) {
+        return None;
+    }
+    let typed_at: Vec<_> = typed.edits().into_iter().map(|it| it.range).collect();
+    let mut shift: usize = 0;
+    for edit in agents.edits() {
+        let start = edit.range.start.wrapping_add(shift);
+        let end = start + edit.text.len();
+        if typed_at.iter().any(|it| it.start <= end && it.end >= start) {
+            return None;
+        }
+        shift = shift
+            .wrapping_add(edit.text.len())
+            .wrapping_sub(edit.range.len());
+    }
+    Some((agents, typed))
 }
 
 /// The steps as one change of a text of so many bytes.

@@ -5,6 +5,7 @@
 //! renamed over, for the owner's eyes only. What cannot be read is left where it is and counts as nothing.
 
 use super::News;
+use crate::apply::Exact;
 use crate::regular;
 use crate::store::hash;
 use engine::review::{Damaged, Ledger};
@@ -30,6 +31,9 @@ pub struct Shelf {
 struct Kept {
     path: PathBuf,
     record: LedgerRecord,
+    /// How the accepted text lay on the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    was: Option<Exact>,
 }
 
 impl Shelf {
@@ -47,7 +51,7 @@ impl Shelf {
         self.folder.join("untold").join(name)
     }
 
-    pub fn write(&self, path: &Path, ledger: &Ledger) -> io::Result<()> {
+    pub fn write(&self, path: &Path, ledger: &Ledger, was: Option<Exact>) -> io::Result<()> {
         let folder = self.of_file(path);
         let mut record = ledger.to_record();
         let base = std::mem::take(&mut record.base);
@@ -56,7 +60,7 @@ impl Shelf {
             write(&folder.join(&text), base.as_bytes())?;
         }
         let path = path.to_path_buf();
-        let kept = serde_json::to_vec(&Kept { path, record })?;
+        let kept = serde_json::to_vec(&Kept { path, record, was })?;
         write(&folder.join(RECORD), &kept)?;
         // Only now are the texts before it of no use.
         for entry in fs::read_dir(&folder)?.flatten() {
@@ -75,8 +79,8 @@ impl Shelf {
         }
     }
 
-    /// A file's record, whole. The error is a sentence for the person.
-    pub fn read(&self, path: &Path) -> Result<Option<LedgerRecord>, String> {
+    /// A file's record, whole, and how its accepted text lay on the disk. The error is a sentence for the person.
+    pub fn read(&self, path: &Path) -> Result<Option<(LedgerRecord, Option<Exact>)>, String> {
         let folder = self.of_file(path);
         let fail = |why: String| {
             format!(
@@ -113,7 +117,7 @@ impl Shelf {
         let base = read(&folder.join(&kept.record.base_hash)).ok().flatten();
         let base = base.and_then(|it| String::from_utf8(it).ok());
         kept.record.base = base.ok_or_else(damaged)?;
-        Ok(Some(kept.record))
+        Ok(Some((kept.record, kept.was)))
     }
 
     /// The files that have a record.

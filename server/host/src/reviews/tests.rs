@@ -271,7 +271,7 @@ impl Desk {
             return;
         };
         let before = review.ledger.hunks();
-        shelf.write(&self.path, &review.ledger).unwrap();
+        shelf.write(&self.path, &review.ledger, None).unwrap();
         let mut next = Reviews {
             shelf: Some(shelf),
             ..Reviews::default()
@@ -363,6 +363,7 @@ fn a_file_that_only_the_person_changes_has_no_ledger() {
     desk.change(&[(0..0, "c".into())], false);
     desk.reached(&Whose::Person);
     desk.reviews.written(&Written {
+        was: None,
         path: "/x".into(),
         old: None,
         new: Some("y".into()),
@@ -379,7 +380,7 @@ fn records_over_the_limit_are_dropped_the_oldest_first() {
     let paths: Vec<PathBuf> = (0..3).map(|it| PathBuf::from(format!("/p/{it}"))).collect();
     for (index, path) in paths.iter().enumerate() {
         let ledger = Ledger::created(&"text\n".repeat(1000), &own);
-        shelf.write(path, &ledger).unwrap();
+        shelf.write(path, &ledger, None).unwrap();
         let record = folder.path().join("files").join(crate::store::hash(path));
         let file = std::fs::File::options()
             .write(true)
@@ -399,7 +400,11 @@ fn a_record_of_a_newer_version_is_refused_by_name() {
     let shelf = Shelf::new(folder.path().to_path_buf());
     let path = Path::new("/p/a");
     shelf
-        .write(path, &Ledger::created("a\n", &Desk::new("", 0).author()))
+        .write(
+            path,
+            &Ledger::created("a\n", &Desk::new("", 0).author()),
+            None,
+        )
         .unwrap();
     let record = folder.path().join("files").join(crate::store::hash(path));
     let record = record.join("record.json");
