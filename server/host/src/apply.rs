@@ -376,7 +376,7 @@ async fn ended(
     let shown = first.unwrap_or_else(|| changes.label.clone());
     let end = match (said, other.first()) {
         (Said::Applied, Some(it)) => Err(Fault::Left(format!(
-            "The edit of {} was sent, but the editor's text is another than expected. Read the file before you go on.",
+            "The edit of {} was sent, but the editor's text is another than expected. Look at the file before you go on.",
             it.file.shown
         ))),
         // It skipped what it said that it applied, or the person typed meanwhile.
@@ -388,7 +388,7 @@ async fn ended(
             )))
         }
         (Said::Failed(why), None) => Err(Fault::Clean(format!(
-            "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Read the file before you go on."
+            "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Look at the file before you go on."
         ))),
     };
     Some(

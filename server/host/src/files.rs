@@ -37,7 +37,7 @@ pub async fn live(
         if let Some(other) = &document.differs_from {
             return Err(format!(
                 "{shown} is open twice in the editor, as {} and as {}, with different texts. \
-                 Ask the person to save or close one of them, then try again.",
+                 It can be changed once the person has saved or closed one of them.",
                 document.uri.as_ref(),
                 other.as_ref()
             ));
@@ -54,10 +54,10 @@ pub async fn live(
             })),
             Content::Tainted(_) => Err(format!(
                 "The editor's text of {shown} is not known exactly, because it arrived damaged. \
-                 Ask the person to save the file, then try again."
+                 It can be changed once the person has saved it."
             )),
             Content::TooLarge => Err(format!(
-                "{shown} is open in the editor and too large to follow there. Ask the person to close it, then try again."
+                "{shown} is open in the editor and too large to follow there. It can be changed once the person has closed it there."
             )),
         };
     }
@@ -91,7 +91,7 @@ pub async fn check(file: &FilePath, live: &Live, new: &str, limit: u64) -> Resul
     if is_in_editor && has_bytes(new) && !has_bytes(&live.text) {
         return Err(format!(
             "{shown} is open in the editor, and what would be put there has bytes that are no text, which the editor \
-             would write otherwise. Ask the person to close it, then try again. Nothing was changed."
+             would write otherwise. Nothing was changed; it can be once the person has closed it there."
         ));
     }
     // What an editor could not read it shows so, and saving it would write that over the bytes.
@@ -105,8 +105,8 @@ pub async fn check(file: &FilePath, live: &Live, new: &str, limit: u64) -> Resul
     });
     match form.await {
         Ok(Some(Form::Bytes)) => Err(format!(
-            "{shown} is open in the editor in an encoding that loses some of its bytes, so it is left alone. Ask the \
-             person to close it, or to open it in its own encoding, then try again."
+            "{shown} is open in the editor in an encoding that loses some of its bytes, so it is left alone. It \
+             can be changed once the person has closed it, or opened it in its own encoding."
         )),
         Ok(Some(Form::Utf8 | Form::Utf8Mark | Form::Utf16Le | Form::Utf16Be) | None) | Err(_) => {
             Ok(())

@@ -45,6 +45,16 @@ pub async fn check(world: &World, changes: &Changes) -> Result<Option<Checked>, 
             ));
         }
     }
+    for path in changes.files.iter().flat_map(paths) {
+        let mut folders = path.real.ancestors().skip(1);
+        if let Some(folder) = folders.find(|it| named.contains(&it.to_path_buf())) {
+            return Err(format!(
+                "{} lies in {}, which the same change takes for a file; nothing was changed. Do one after the other.",
+                path.shown,
+                world.workspace.classify(folder.to_path_buf()).shown
+            ));
+        }
+    }
     let documents = world.editor.documents().await.map_err(gone)?;
     let mut checked = Checked::default();
     for (index, change) in changes.files.iter().enumerate() {

@@ -83,20 +83,20 @@ pub fn planned(
     let operations = world.file_operations;
     let refusal = match (&change.new, &change.to) {
         (None, _) if !operations.delete => Some(
-            "is open in the editor, which does not delete files when asked to, so it is left alone; ask the \
-             person to close it, then try again",
+            "is open in the editor, which does not delete files when asked to, so it is left alone; it \
+             can be deleted once the person has closed it there",
         ),
         (None, _) if !clean => Some(
-            "has unsaved work in the editor, so it is not deleted; ask the person to save or close it, then try \
-             again",
+            "has unsaved work in the editor, so it is not deleted; it can be once the person has \
+             saved or closed it",
         ),
         (Some(_), Some(_)) if !operations.rename => Some(
-            "is open in the editor, which does not move files when asked to, so it is left alone; ask the \
-             person to close it, then try again",
+            "is open in the editor, which does not move files when asked to, so it is left alone; it \
+             can be moved once the person has closed it there",
         ),
         (Some(_), Some(_)) if !clean => Some(
-            "has unsaved work in the editor, so it is not moved; ask the person to save or close it, then try \
-             again",
+            "has unsaved work in the editor, so it is not moved; it can be once the person has \
+             saved or closed it",
         ),
         (None, _) | (Some(_), _) => None,
     };

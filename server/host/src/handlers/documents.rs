@@ -36,9 +36,13 @@ impl Host {
         let encoding = self.client.encoding;
         let changed = self.documents.changed(params, encoding, repaired, limit);
         if let Some(changed) = changed {
-            let is_expected = self.expects_text(&changed.path);
+            let late = self.late_text(&changed.path);
+            let is_expected = late.is_some() || self.expects_text(&changed.path);
             if let Some(document) = self.documents.get(&changed.path) {
                 self.reviews.changed(&changed, document, is_expected);
+                if let Some(waiter) = late {
+                    self.reviews.reached(&changed.path, &waiter.by, document);
+                }
             }
             self.document_moved(&changed.path, limit);
         }
@@ -94,6 +98,18 @@ impl Host {
         waiters.any(|it| it.path == path && !it.reply.is_closed())
     }
 
+    /// The edit of ours that has just come to a document although nobody waits for it any more: an editor in which
+    /// a question is open makes it once that is answered. Forgets all others of this document, since their versions
+    /// are old now.
+    fn late_text(&mut self, path: &Path) -> Option<TextWaiter> {
+        let is_late = |it: &mut TextWaiter| it.path == path && it.reply.is_closed();
+        let late: Vec<TextWaiter> = self.text_waiters.extract_if(.., is_late).collect();
+        let Content::Text(rope) = &self.documents.get(path)?.content else {
+            return None;
+        };
+        late.into_iter().find(|it| *rope == it.text.as_str())
+    }
+
     /// Answers tasks that wait for this text, and says so once when it is too large.
     fn document_moved(&mut self, path: &Path, limit: usize) {
         let Some(document) = self.documents.get(path) else {
@@ -114,6 +130,8 @@ impl Host {
         let waiters = std::mem::take(&mut self.text_waiters);
         for waiter in waiters {
             if waiter.reply.is_closed() {
+                // It may still come.
+                self.text_waiters.push(waiter);
                 continue;
             }
             let is_there = waiter.path == path
@@ -138,6 +156,19 @@ impl Host {
     }
 
     pub(crate) fn wait_for_text(&mut self, waiter: TextWaiter) {
+        /// Of texts that nobody waits for any more; each may be large.
+        const MOST_LATE: usize = 16;
+        let n_late = self
+            .text_waiters
+            .iter()
+            .filter(|it| it.reply.is_closed())
+            .count();
+        let mut n_gone = n_late.saturating_sub(MOST_LATE);
+        self.text_waiters.retain(|it| {
+            let goes = n_gone > 0 && it.reply.is_closed();
+            n_gone -= usize::from(goes);
+            !goes
+        });
         self.text_waiters.push(waiter);
     }
 
