@@ -371,11 +371,17 @@ pub async fn save(world: &World, change: &InEditor) -> bool {
         Save::Never => false,
     };
     let wait = Duration::from_millis(world.limits.save_ms);
-    wanted
+    let is_said = wanted
         && matches!(
             tokio::time::timeout(wait, world.editor.save(uri)).await,
             Ok(Ok(true))
-        )
+        );
+    // What a formatter made of it is saved as well; what was there before is not.
+    let is_old = || {
+        change.new.as_ref() != Some(&change.old)
+            && on_disk(change.at(), world.limits.edit_bytes).as_ref() == Some(&change.old)
+    };
+    is_said && !is_old()
 }
 
 /// Whether the document still has just the text that it was given.
