@@ -237,3 +237,15 @@ fn an_edit_that_the_editor_leaves_undone_each_time_is_told_as_that() {
     );
     assert_eq!(stage.editor.buffer("a.txt").text, OLD);
 }
+
+#[test]
+fn a_document_that_the_editor_only_says_it_saved_is_told_as_unsaved() {
+    let stage = Stage::with(Setup::agent(), &format!("//- /a.txt\n{OLD}"), AUTO);
+    stage.editor.open("a.txt");
+    stage.editor.forget_to_save();
+    let edit = json!({"path": "a.txt", "target_content": "two", "replacement_content": "TWO"});
+    let (_, prompt) = stage.call("edit_file", edit);
+    let result = stage.result(&prompt);
+    assert!(result.contains("It is not saved yet"), "{result}");
+    assert_eq!(stage.workspace.read("a.txt"), OLD);
+}

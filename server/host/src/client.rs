@@ -137,7 +137,8 @@ impl Client {
     /// version for Emacs too: the same edit sent once more would be made twice.
     pub fn named(self, info: Option<&lsp::ClientInfo>) -> Self {
         match info {
-            Some(info) if info.name == "Neovim" => Self {
+            // One that declares versions checks them itself, as our plugin does.
+            Some(info) if info.name == "Neovim" && !self.document_changes => Self {
                 document_changes: true,
                 least_checked_version: 1,
                 ..self
@@ -221,6 +222,9 @@ mod tests {
         };
         assert_eq!((version("Neovim", 0), version("Neovim", 4)), (1, 4));
         assert_eq!((version("helix", 0), version("helix", 4)), (0, 4));
+        let declared = json!({"workspace": {"workspaceEdit": {"documentChanges": true}}});
+        let plugin = client(declared).named(Some(&info("Neovim")));
+        assert_eq!(plugin.edit_version(0), 0);
     }
 
     #[test]

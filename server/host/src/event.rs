@@ -7,12 +7,14 @@ use crate::restore::{Planned, Restored};
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
+use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::lsp;
 use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
 use protocol::tool::Outcome;
+use ropey::Rope;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -82,17 +84,33 @@ pub enum Approved {
     },
 }
 
-/// One file that was changed on the disk.
-#[derive(Clone, Debug, PartialEq)]
+/// One file that was changed on the disk. Made where the change is, so that the loop need not compare texts.
+#[derive(Clone, Debug)]
 pub struct Written {
     pub path: PathBuf,
     /// The text before; `None`: there was no file.
-    pub old: Option<String>,
+    pub old: Option<Rope>,
     /// The text now; `None`: there is no file.
-    pub new: Option<String>,
-    /// How the text before lay on the disk.
+    pub new: Option<Rope>,
+    /// What makes the new text of the old one, where there are both.
+    pub changes: Option<ChangeSet>,
+    /// How the text before lay on the disk, where that is known.
     pub was: Option<Exact>,
     pub by: Whose,
+}
+
+impl Written {
+    /// Compares both texts.
+    pub fn new(path: PathBuf, old: Option<&str>, new: Option<&str>, by: Whose) -> Self {
+        Self {
+            path,
+            old: old.map(Rope::from_str),
+            new: new.map(Rope::from_str),
+            changes: old.zip(new).map(|(old, new)| ChangeSet::between(old, new)),
+            was: None,
+            by,
+        }
+    }
 }
 
 /// Whose a change is, for the review of it.

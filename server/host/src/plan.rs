@@ -153,7 +153,7 @@ pub struct Plan {
     shown: String,
     action: Option<Arc<Action>>,
     hunks: Vec<ProposedHunk>,
-    files: Vec<EditedFile>,
+    files: Files,
     work: Work,
 }
 
@@ -165,6 +165,9 @@ pub struct Accepted {
     /// Why not the others, in the person's words.
     pub note: Option<String>,
 }
+
+/// Asked for seldom, and costs a hash of every text.
+type Files = Box<dyn Fn() -> Vec<EditedFile> + Send + Sync>;
 
 type Work = Box<dyn FnOnce(Run) -> BoxFuture<'static, Result<Done, String>> + Send>;
 
@@ -309,7 +312,7 @@ impl Plan {
             preview: Vec::new(),
             shown: None,
             hunks: Vec::new(),
-            files: Vec::new(),
+            files: Box::new(Vec::new),
         }
     }
 
@@ -325,8 +328,8 @@ impl Plan {
     }
 
     /// What it makes of which files, for what must be known again later.
-    pub fn files(&self) -> &[EditedFile] {
-        &self.files
+    pub fn files(&self) -> Vec<EditedFile> {
+        (self.files)()
     }
 
     /// The kind is the tool's; whoever called the tool sets it.
@@ -362,7 +365,7 @@ pub struct PlanBuilder {
     preview: Vec<Preview>,
     shown: Option<String>,
     hunks: Vec<ProposedHunk>,
-    files: Vec<EditedFile>,
+    files: Files,
 }
 
 impl PlanBuilder {
@@ -398,8 +401,8 @@ impl PlanBuilder {
     }
 
     /// What it makes of which files.
-    pub fn edits(mut self, files: Vec<EditedFile>) -> Self {
-        self.files = files;
+    pub fn edits(mut self, files: impl Fn() -> Vec<EditedFile> + Send + Sync + 'static) -> Self {
+        self.files = Box::new(files);
         self
     }
 

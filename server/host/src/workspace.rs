@@ -150,6 +150,10 @@ fn home() -> Option<PathBuf> {
 /// What does not exist can only be resolved by its spelling, and its `..` may lead back to what does:
 /// `missing/../link`. So the result is looked at again until nothing is left to resolve.
 fn nearest(path: &Path) -> Option<PathBuf> {
+    // Of what exists the system leaves nothing to resolve.
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
     let mut at = resolved_once(path)?;
     // Each round resolves a link at least, and the system itself follows no more than 40.
     for _ in 0..40 {

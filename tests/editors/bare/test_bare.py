@@ -221,7 +221,6 @@ def test_only_the_change_here_is_reverted(scene: Scene):
     scene.model.will(says("It greets."))
     scene.person.answers("Edit shop.py", "Allow once")
     scene.person.sees("It greets.")
-    scene.person.goes_to(7)
     scene.person.sees_mark(7, "Agent change: +1 -1")
     scene.person.takes("Revert this change")
     scene.person.sees_no("'Bye ' + name")

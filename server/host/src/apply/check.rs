@@ -2,7 +2,7 @@
 
 use super::disk::OnDisk;
 use super::editor::{self, InEditor};
-use super::{Changes, Exact, FileChange, gone};
+use super::{Changes, Exact, FileChange};
 use crate::documents::Snapshot;
 use crate::files::{self, Live, Source};
 use crate::plan::{World, text_hash};
@@ -34,8 +34,13 @@ pub struct Was {
     pub disk: Option<String>,
 }
 
-/// Looks at every file; `None` when one is not what its change was planned on. The error is for the model.
-pub async fn check(world: &World, changes: &Changes) -> Result<Option<Checked>, String> {
+/// Looks at every file; `None` when one is not what its change was planned on. The error is for the model. Waits
+/// for the disk.
+pub fn check(
+    world: &World,
+    documents: &Snapshot,
+    changes: &Changes,
+) -> Result<Option<Checked>, String> {
     let mut named = HashSet::new();
     for path in changes.files.iter().flat_map(paths) {
         if !named.insert(&path.real) {
@@ -55,12 +60,11 @@ pub async fn check(world: &World, changes: &Changes) -> Result<Option<Checked>, 
             ));
         }
     }
-    let documents = world.editor.documents().await.map_err(gone)?;
     let mut checked = Checked::default();
     for (index, change) in changes.files.iter().enumerate() {
         let stands = paths(change).all(|it| world.workspace.still(it));
-        let is_free = change.to.as_ref().is_none_or(|it| free(&documents, it));
-        if !stands || !is_free || !checked.add(world, &documents, index, change).await? {
+        let is_free = change.to.as_ref().is_none_or(|it| free(documents, it));
+        if !stands || !is_free || !checked.add(world, documents, index, change)? {
             return Ok(None);
         }
     }
@@ -113,7 +117,7 @@ fn free(documents: &Snapshot, file: &FilePath) -> bool {
 
 impl Checked {
     /// Answers whether the file is what the change was planned on.
-    async fn add(
+    fn add(
         &mut self,
         world: &World,
         documents: &Snapshot,
@@ -121,7 +125,7 @@ impl Checked {
         change: &FileChange,
     ) -> Result<bool, String> {
         let limit = world.limits.edit_bytes;
-        let live = files::live(documents, &change.file, limit).await?;
+        let live = files::live_now(documents, &change.file, limit)?;
         if live.as_ref().map(|it| it.text.as_str()) != change.old.as_deref() {
             return Ok(false);
         }
@@ -130,7 +134,7 @@ impl Checked {
         if let (Some(live), Some(new)) = (&live, &change.new)
             && is_text(live)
         {
-            files::check(&change.file, live, new, limit).await?;
+            files::check_now(&change.file, live, new, limit)?;
         }
         match live {
             Some(Live {

@@ -16,6 +16,7 @@ use protocol::hunks::{
 };
 use protocol::lsp;
 use protocol::methods::{self, Notification};
+use ropey::Rope;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,9 @@ impl Host {
     /// Files were changed on the disk.
     pub(crate) fn written(&mut self, files: &[Written]) {
         for file in files {
-            let recalled = self.reviews.recall(&file.path, || file.old.clone());
+            let recalled = self
+                .reviews
+                .recall(&file.path, || file.old.as_ref().map(Rope::to_string));
             if let Err(text) = recalled {
                 self.warn_once(text);
             }

@@ -174,6 +174,7 @@ impl Reviews {
             path,
             old,
             new,
+            changes,
             was,
             by: whose,
         } = written;
@@ -181,7 +182,7 @@ impl Reviews {
             if !matches!(whose, Whose::Agent(_)) {
                 return;
             }
-            let ledger = Ledger::new(Rope::from_str(old.as_deref().unwrap_or_default()));
+            let ledger = Ledger::new(old.clone().unwrap_or_default());
             self.files.insert(path.clone(), Review::new(ledger));
         }
         let Some(review) = self.files.get_mut(path) else {
@@ -191,7 +192,7 @@ impl Reviews {
         review.was = review.was.or(*was);
         review.stamp = None;
         if let Some(old) = old {
-            review.anchor(&Rope::from_str(old));
+            review.anchor(old);
         }
         let intended = match whose {
             Whose::Review => self.intended.remove(path),
@@ -202,15 +203,14 @@ impl Reviews {
             (_, None, _) => review.ledger.deleted(by(whose)),
             (_, Some(new), _) if was_deleted => {
                 review.is_remade |= matches!(whose, Whose::Agent(_));
-                review.ledger.restored(new, by(whose));
+                review.ledger.restored(&new.to_string(), by(whose));
             }
             (None, Some(new), Whose::Agent(author)) => {
-                review.ledger = Ledger::created(new, author);
+                review.ledger = Ledger::created(&new.to_string(), author);
             }
             (_, Some(new), _) => {
-                let after = Rope::from_str(new);
-                if !intended.is_some_and(|it| review.reverted(&it, &after)) {
-                    review.ledger.replaced(new, by(whose));
+                if !intended.is_some_and(|it| review.reverted(&it, new)) {
+                    review.follow(changes.as_ref(), new, by(whose));
                 }
             }
         }

@@ -362,13 +362,8 @@ fn a_file_that_only_the_person_changes_has_no_ledger() {
     desk.reviews.release(&desk.path.clone());
     desk.change(&[(0..0, "c".into())], false);
     desk.reached(&Whose::Person);
-    desk.reviews.written(&Written {
-        was: None,
-        path: "/x".into(),
-        old: None,
-        new: Some("y".into()),
-        by: Whose::Person,
-    });
+    let written = Written::new("/x".into(), None, Some("y"), Whose::Person);
+    desk.reviews.written(&written);
     assert_eq!(desk.reviews.iter().count(), 0);
 }
 

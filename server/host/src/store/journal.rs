@@ -174,7 +174,7 @@ impl Journal {
 
     /// All is done or taken back. A journal that cannot be removed is reported by the next server, which
     /// finds every file as it should be.
-    pub fn end(self) {
+    pub fn end(&self) {
         if let Err(error) = fs::remove_file(&self.path) {
             tracing::warn!(%error, path = %self.path.display(), "a journal was not removed");
         }

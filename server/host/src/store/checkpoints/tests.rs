@@ -153,9 +153,14 @@ fn bug_024_checkpoints_of_one_moment_have_different_ids() {
     };
     let ids: BTreeSet<String> = (0..50)
         .map(|_| {
-            create(&folder, at(1_764_532_245_007_000_001), &seal)
-                .unwrap()
-                .0
+            create(
+                &folder,
+                at(1_764_532_245_007_000_001),
+                &seal,
+                &mut Unsynced::default(),
+            )
+            .unwrap()
+            .0
         })
         .collect();
     assert_eq!(ids.len(), 50);
@@ -268,8 +273,8 @@ fn checkpoints_that_are_too_old_go_and_so_do_their_bytes() {
         ..loaded.clone()
     };
     let folder = manifests(&checkpoints.of(project()));
-    let (old, _) = create(&folder, at_days(31), &seal()).unwrap();
-    let (young, _) = create(&folder, at_days(29), &seal()).unwrap();
+    let (old, _) = create(&folder, at_days(31), &seal(), &mut Unsynced::default()).unwrap();
+    let (young, _) = create(&folder, at_days(29), &seal(), &mut Unsynced::default()).unwrap();
     fs::remove_file(manifest_of(&checkpoints, &made)).unwrap();
     assert!(old < young && young < time_of(now_ns()));
     let again = Checkpoints {
