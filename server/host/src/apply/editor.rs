@@ -468,6 +468,17 @@ fn workspace_edit(world: &World, changes: &[InEditor]) -> lsp::WorkspaceEdit {
 mod tests {
     use super::*;
 
+    /// Taking an edit back after the person had typed above it would have cut into what they typed.
+    #[test]
+    fn what_is_taken_back_leaves_what_was_typed_since() {
+        let back = |now: &str| without("one\ntwo\nthree\n", "one\nTWO\nthree\n", now);
+        assert_eq!(back("one\nTWO\nthree\n").unwrap(), "one\ntwo\nthree\n");
+        let typed = back("zero\none\nTWO\nthree\nfour\n").unwrap();
+        assert_eq!(typed, "zero\none\ntwo\nthree\nfour\n");
+        // In the very lines of the edit: that is for the person to sort out.
+        assert_eq!(back("one\nTWO!\nthree\n"), None);
+    }
+
     #[test]
     fn a_file_that_the_editor_shows_a_little_differently_is_clean() {
         let is = |disk: &[u8], text: &str| is_clean(disk.to_vec(), text);

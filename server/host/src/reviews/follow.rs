@@ -298,3 +298,20 @@ fn composed(steps: &[Step], len: usize) -> Option<ChangeSet> {
     }
     Some(all.unwrap_or_else(|| ChangeSet::identity(len)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_and_the_typing_after_it_are_told_apart_only_when_both_are_certain() {
+        let (before, made) = ("one\ntwo\nthree\n", "one\nTWO\nthree\n");
+        let typed = |after: &str| apart(before, made, after).map(|(_, typed)| typed.edits().len());
+        assert_eq!(typed("zero\none\nTWO\nthree\nfour\n"), Some(2));
+        assert_eq!(typed(made), Some(0));
+        // Typed, and the edit is not there; typed into it; nothing has happened.
+        assert_eq!(typed("zero\none\ntwo\nthree\n"), None);
+        assert_eq!(typed("one\nTWO!\nthree\n"), None);
+        assert_eq!(typed(before), None);
+    }
+}
