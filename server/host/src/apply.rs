@@ -19,11 +19,12 @@ use crate::store::journal::{Entry, Journal, Journals};
 use crate::workspace::FilePath;
 pub use check::edited;
 
-use check::Checked;
+use check::{Checked, Was};
 use disk::{Broken, Staged, Unplaced};
 use editor::{InEditor, Said, Sent, State};
 use engine::text::Form;
 use protocol::record::EditedFile;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -54,7 +55,7 @@ pub struct FileChange {
 }
 
 /// How a text lies on the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exact {
     pub form: Form,
     /// Permission bits; those that the file has or would get, if missing.
@@ -173,6 +174,7 @@ async fn run(
     let Prepared {
         editor,
         disk,
+        was,
         files,
         records,
     } = prepared;
@@ -181,7 +183,7 @@ async fn run(
     let (is_noted, staged, mut written) = tokio::join!(
         noted(world, changes, files, checkpoint),
         stage(world, disk, id, &records),
-        async { written(changes, is_open) },
+        async { written(changes, is_open, &was) },
     );
     // Nobody reviews throw-away files.
     written.retain(|it| !world.workspace.is_scratch(&it.path));
@@ -202,6 +204,7 @@ async fn run(
 struct Prepared {
     editor: Vec<InEditor>,
     disk: Vec<disk::OnDisk>,
+    was: Vec<Option<Was>>,
     files: Vec<EditedFile>,
     records: Arc<Records>,
 }
@@ -279,6 +282,7 @@ fn prepare(
         editor,
         disk,
         before,
+        was,
     } = checked;
     let checkpoint = checkpoint(world, changes, &before)?;
     let entry = Entry {
@@ -302,6 +306,7 @@ fn prepare(
     Ok(Some(Prepared {
         editor,
         disk,
+        was,
         files: entry.files,
         records: Arc::new(Records {
             checkpoint,
@@ -453,7 +458,7 @@ async fn ended(
     let shown = first.unwrap_or_else(|| changes.label.clone());
     let end = match (said, other.first()) {
         (Said::Applied, Some(it)) => Err(Fault::Left(format!(
-            "The edit of {} was sent, but the editor's text is another than expected. Read the file before you go on.",
+            "The edit of {} was sent, but the editor's text is another than expected. Look at the file before you go on.",
             it.file.shown
         ))),
         // It skipped what it said that it applied, or the person typed meanwhile.
@@ -465,7 +470,7 @@ async fn ended(
             )))
         }
         (Said::Failed(why), None) => Err(Fault::Clean(format!(
-            "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Read the file before you go on."
+            "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Look at the file before you go on."
         ))),
     };
     Some(
@@ -515,21 +520,32 @@ async fn place(
 }
 
 /// What will be changed on the disk, and not in a document.
-fn written<'a>(changes: &Changes, is_open: impl Fn(usize) -> Option<&'a InEditor>) -> Vec<Written> {
+fn written<'a>(
+    changes: &Changes,
+    is_open: impl Fn(usize) -> Option<&'a InEditor>,
+    was: &[Option<Was>],
+) -> Vec<Written> {
     let is_text = |index| is_open(index).is_some_and(|it| it.new.is_some() && it.to.is_none());
-    let one = |path: &Path, old: Option<&String>, new: Option<&String>| {
-        let n_bytes = old.map_or(0, String::len) + new.map_or(0, String::len);
-        let path = path.to_path_buf();
-        let by = changes.by.clone();
-        files::compute(n_bytes, || {
-            Written::new(path, old.map(String::as_str), new.map(String::as_str), by)
-        })
-    };
     let mut all = Vec::new();
     for (index, change) in changes.files.iter().enumerate() {
-        let (old, new) = (change.old.as_ref(), change.new.as_ref());
+        if is_text(index) {
+            continue;
+        }
+        let was = was.get(index).and_then(Option::as_ref);
+        let one = |path: &Path, old: Option<&String>, new: Option<&String>| {
+            let n_bytes = old.map_or(0, String::len) + new.map_or(0, String::len);
+            let path = path.to_path_buf();
+            let by = changes.by.clone();
+            let exact = old.and(was).map(|it| it.exact);
+            files::compute(n_bytes, || Written {
+                was: exact,
+                ..Written::new(path, old.map(String::as_str), new.map(String::as_str), by)
+            })
+        };
+        // A file that goes is remembered as the disk had it: that is what a revert must give back.
+        let old = was.and_then(|it| it.disk.as_ref());
+        let (old, new) = (old.or(change.old.as_ref()), change.new.as_ref());
         match &change.to {
-            _ if is_text(index) => {}
             None => all.push(one(&change.file.real, old, new)),
             Some(to) => all.extend([one(&change.file.real, old, None), one(&to.real, None, new)]),
         }

@@ -1,13 +1,13 @@
 //! What tasks say to the main loop, and what they ask of the editor through it.
 
-use crate::apply::Applied;
+use crate::apply::{Applied, Exact};
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
+use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
-use engine::review::Ledger;
 use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::lsp;
@@ -50,7 +50,7 @@ pub enum Event {
     /// The files of which earlier servers have left a record.
     Searched(Vec<PathBuf>),
     /// What an earlier server knew of a file. The error is for the person.
-    Recalled(PathBuf, Result<Option<Box<Ledger>>, String>),
+    Recalled(PathBuf, Result<Option<Box<Kept>>, String>),
     /// A call has finished, and its review is on the disk.
     Kept(SessionKey, CallId, WorkEnd),
     /// Something that the person is to hear once.
@@ -109,6 +109,8 @@ pub struct Written {
     pub new: Option<Rope>,
     /// What makes the new text of the old one, where there are both.
     pub changes: Option<ChangeSet>,
+    /// How the text before lay on the disk, where that is known.
+    pub was: Option<Exact>,
     pub by: Whose,
 }
 
@@ -120,6 +122,7 @@ impl Written {
             old: old.map(Rope::from_str),
             new: new.map(Rope::from_str),
             changes: old.zip(new).map(|(old, new)| ChangeSet::between(old, new)),
+            was: None,
             by,
         }
     }

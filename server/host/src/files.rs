@@ -5,6 +5,7 @@
 use crate::documents::{Content, Snapshot};
 use crate::regular;
 use crate::workspace::FilePath;
+use engine::text::file::has_bytes;
 use engine::text::{FileText, Form};
 use protocol::lsp;
 use std::io;
@@ -49,7 +50,7 @@ pub fn live_now(documents: &Snapshot, file: &FilePath, limit: u64) -> Result<Opt
         if let Some(other) = &document.differs_from {
             return Err(format!(
                 "{shown} is open twice in the editor, as {} and as {}, with different texts. \
-                 Ask the person to save or close one of them, then try again.",
+                 It can be changed once the person has saved or closed one of them.",
                 document.uri.as_ref(),
                 other.as_ref()
             ));
@@ -66,10 +67,10 @@ pub fn live_now(documents: &Snapshot, file: &FilePath, limit: u64) -> Result<Opt
             })),
             Content::Tainted(_) => Err(format!(
                 "The editor's text of {shown} is not known exactly, because it arrived damaged. \
-                 Ask the person to save the file, then try again."
+                 It can be changed once the person has saved it."
             )),
             Content::TooLarge => Err(format!(
-                "{shown} is open in the editor and too large to follow there. Ask the person to close it, then try again."
+                "{shown} is open in the editor and too large to follow there. It can be changed once the person has closed it there."
             )),
         };
     }
@@ -112,6 +113,13 @@ fn must_look(file: &FilePath, live: &Live, new: &str) -> Result<bool, String> {
     live.form
         .check(&live.text, new)
         .map_err(|it| format!("{} is left as it is: {it}.", file.shown))?;
+    if live.source != Source::Disk && has_bytes(new) && !has_bytes(&live.text) {
+        return Err(format!(
+            "{} is open in the editor, and what would be put there has bytes that are no text, which the editor would \
+             write otherwise. Nothing was changed; it can be once the person has closed it there.",
+            file.shown
+        ));
+    }
     Ok(match live.source {
         Source::Buffer { .. } => live.text.contains(char::REPLACEMENT_CHARACTER),
         Source::Disk => false,
@@ -128,8 +136,8 @@ fn is_of_bytes(path: &Path, limit: u64) -> bool {
 
 fn lossy(file: &FilePath) -> String {
     format!(
-        "{} is open in the editor in an encoding that loses some of its bytes, so it is left alone. Ask the person \
-         to close it, or to open it in its own encoding, then try again.",
+        "{} is open in the editor in an encoding that loses some of its bytes, so it is left alone. It can be \
+          changed once the person has closed it, or opened it in its own encoding.",
         file.shown
     )
 }

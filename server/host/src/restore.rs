@@ -10,7 +10,7 @@ use crate::plan::World;
 use crate::regular;
 use crate::store::checkpoints::{Before, Cause, Entry, Loaded, Manifest};
 use crate::workspace::FilePath;
-use engine::text::{FileText, Form, file::is_latin};
+use engine::text::{FileText, Form, file::is_latin, visible_line};
 use protocol::tool::Place;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -60,7 +60,8 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
             before,
         } = planned;
         let cause = Cause {
-            title: format!("Restore {id}: {title}"),
+            // What was undone and undone again has a long history.
+            title: visible_line(&format!("Restore {id}: {title}"), 200),
             author: None,
             action: None,
         };
@@ -135,7 +136,14 @@ pub async fn plan(world: &World, id: &str) -> Result<Planned, String> {
             }
         };
         let live = files::live(&documents, &file, world.limits.edit_bytes).await?;
-        let Some(change) = change(&file, live.as_ref(), bytes, entry.mode)? else {
+        // Not even a program's special rights are given back on a stranger's word.
+        let rights = if planned.manifest.is_ours {
+            0o7777
+        } else {
+            0o777
+        };
+        let mode = entry.mode.map(|it| it & rights);
+        let Some(change) = change(&file, live.as_ref(), bytes, mode)? else {
             continue;
         };
         planned.before.push(before(&file, live)?);

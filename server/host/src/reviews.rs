@@ -13,11 +13,13 @@ mod shelf;
 mod tests;
 mod wish;
 
+use crate::apply::Exact;
 use crate::event::{Event, Whose};
 use engine::review::{Author, By, FileChange, HunkState, Ledger, ReviewHunk};
 use engine::text::ChangeSet;
 use follow::Hold;
 use keeper::Keeper;
+pub use keeper::Kept;
 use recall::Happened;
 use shelf::Shelf;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -61,6 +63,10 @@ pub struct Reviews {
 #[derive(Debug)]
 pub struct Review {
     pub ledger: Ledger,
+    /// How the accepted text lay on the disk, where that was seen.
+    pub was: Option<Exact>,
+    /// The agent has deleted the file and made it again, perhaps in another form.
+    pub is_remade: bool,
     /// The document's version that the ledger's text is of; `None` for a file that is not open.
     pub version: Option<i32>,
     /// The text is not known at the moment; the ledger waits for it.
@@ -123,6 +129,8 @@ impl Review {
     fn new(ledger: Ledger) -> Self {
         Self {
             ledger,
+            was: None,
+            is_remade: false,
             version: None,
             is_suspended: false,
             stamp: None,
@@ -166,11 +174,13 @@ impl Reviews {
     }
 
     /// What an earlier server knew of a file was read. Answers whether it was something.
-    pub fn recalled(&mut self, path: &Path, found: Option<Ledger>) -> bool {
+    pub fn recalled(&mut self, path: &Path, found: Option<Kept>) -> bool {
         let late = self.recalling.remove(path).unwrap_or_default();
         let is_found = found.is_some();
-        if let Some(ledger) = found {
-            self.files.insert(path.to_path_buf(), Review::new(ledger));
+        if let Some((ledger, was)) = found {
+            let mut review = Review::new(ledger);
+            review.was = was;
+            self.files.insert(path.to_path_buf(), review);
             self.touch(path, true);
         }
         late.into_iter().for_each(|it| self.happened(path, it));
@@ -216,8 +226,9 @@ impl Reviews {
             return;
         };
         for path in std::mem::take(&mut self.unsaved) {
-            let ledger = self.files.get(&path).map(|it| it.ledger.clone());
-            keeper.file(path, ledger.filter(|it| !it.is_settled()));
+            let review = self.files.get(&path);
+            let review = review.filter(|it| !it.ledger.is_settled());
+            keeper.file(path, review.map(|it| (it.ledger.clone(), it.was)));
         }
         for session in std::mem::take(&mut self.news_moved) {
             let news = self.news.get(&session).cloned().unwrap_or_default();

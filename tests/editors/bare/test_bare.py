@@ -143,7 +143,7 @@ def typing_meets_an_edit(scene: Scene, line: int, text: str) -> None:
 
 def is_told_to_read_again(scene: Scene) -> None:
     """Neovim says that it has made the edit, so the server can't know where it went; the model is told, and the text is the person's."""
-    assert "Read the file" in told(scene, 1)
+    assert "Look at the file" in told(scene, 1)
     scene.person.sees("It greets.")
 
 

@@ -2,7 +2,7 @@
 
 use super::disk::OnDisk;
 use super::editor::{self, InEditor};
-use super::{Changes, FileChange};
+use super::{Changes, Exact, FileChange};
 use crate::documents::Snapshot;
 use crate::files::{self, Live, Source};
 use crate::plan::{World, text_hash};
@@ -22,6 +22,16 @@ pub struct Checked {
     pub disk: Vec<OnDisk>,
     /// Every file as it is, for a checkpoint.
     pub before: Vec<Before>,
+    /// How each one lies on the disk, in the order of the changes; `None`: it is not there.
+    pub was: Vec<Option<Was>>,
+}
+
+/// A file on the disk before it is changed.
+#[derive(Clone, Debug)]
+pub struct Was {
+    pub exact: Exact,
+    /// What the disk holds, where an editor may show it otherwise.
+    pub disk: Option<String>,
 }
 
 /// Looks at every file; `None` when one is not what its change was planned on. The error is for the model. Waits
@@ -37,6 +47,16 @@ pub fn check(
             return Err(format!(
                 "{} is named twice in one change; nothing was changed.",
                 path.shown
+            ));
+        }
+    }
+    for path in changes.files.iter().flat_map(paths) {
+        let mut folders = path.real.ancestors().skip(1);
+        if let Some(folder) = folders.find(|it| named.contains(&it.to_path_buf())) {
+            return Err(format!(
+                "{} lies in {}, which the same change takes for a file; nothing was changed. Do one after the other.",
+                path.shown,
+                world.workspace.classify(folder.to_path_buf()).shown
             ));
         }
     }
@@ -109,8 +129,10 @@ impl Checked {
         if live.as_ref().map(|it| it.text.as_str()) != change.old.as_deref() {
             return Ok(false);
         }
+        // Through an editor it goes as a text, whatever form is asked for.
+        let is_text = |it: &Live| change.exact.is_none() || it.source != Source::Disk;
         if let (Some(live), Some(new)) = (&live, &change.new)
-            && change.exact.is_none()
+            && is_text(live)
         {
             files::check_now(&change.file, live, new, limit)?;
         }
@@ -123,10 +145,13 @@ impl Checked {
                 let bytes = regular::read_capped(&change.file.real, limit)
                     .ok()
                     .flatten();
-                let form = bytes.as_ref().map_or_else(Form::default, |it| {
-                    // Which form it has does not depend on who reads it.
-                    FileText::decode(it.clone()).form
-                });
+                // Which form it has does not depend on who reads it.
+                let disk = bytes.clone().map(FileText::decode);
+                let form = disk.as_ref().map_or_else(Form::default, |it| it.form);
+                self.was.push(disk.map(|it| Was {
+                    exact: exact(&change.file, form),
+                    disk: Some(it.text),
+                }));
                 let clean = bytes
                     .as_ref()
                     .is_some_and(|it| editor::is_clean(it.clone(), &text));
@@ -134,17 +159,28 @@ impl Checked {
                 let kept = bytes
                     .filter(|_| clean)
                     .unwrap_or_else(|| form.encode(&text));
-                self.keep(world, &change.file, Some(kept));
+                self.keep(world, &change.file, Some(kept.clone()));
                 self.editor.push(editor::planned(
-                    world, index, change, uri, version, form, clean,
+                    world,
+                    index,
+                    change,
+                    uri,
+                    version,
+                    (kept, form),
+                    clean,
                 )?);
             }
             Some(Live { form, text, .. }) => {
                 let old = form.encode(&text);
+                self.was.push(Some(Was {
+                    exact: exact(&change.file, form),
+                    disk: None,
+                }));
                 self.keep(world, &change.file, Some(old.clone()));
                 self.disk.push(on_disk(index, change, Some(old), form));
             }
             None => {
+                self.was.push(None);
                 self.keep(world, &change.file, None);
                 self.disk.push(on_disk(index, change, None, Form::Utf8));
             }
@@ -160,17 +196,28 @@ impl Checked {
         if world.workspace.is_scratch(&file.real) {
             return;
         }
-        let mode = file.real.metadata().ok();
         self.before.push(Before {
             path: file.real.clone(),
             bytes,
-            mode: mode.map(|it| it.permissions().mode() & 0o7777),
+            mode: mode(file),
             is_external: match file.place {
                 Place::Project => false,
                 Place::AddedDir | Place::Scratchpad | Place::Protected | Place::External => true,
             },
         });
     }
+}
+
+fn exact(file: &FilePath, form: Form) -> Exact {
+    Exact {
+        form,
+        mode: mode(file),
+    }
+}
+
+fn mode(file: &FilePath) -> Option<u32> {
+    let meta = file.real.metadata().ok()?;
+    Some(meta.permissions().mode() & 0o7777)
 }
 
 fn on_disk(index: usize, change: &FileChange, old: Option<Vec<u8>>, form: Form) -> OnDisk {

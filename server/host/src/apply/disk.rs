@@ -158,7 +158,7 @@ pub fn stage(plans: Vec<OnDisk>, id: &str, workspace: &Workspace) -> Result<Stag
                 format!("{file} cannot be written ({error}); nothing was changed.")
             }
             Refused::ReadOnly => format!(
-                "{file} is read-only, so it is left alone; nothing was changed. Ask the person to make it writable."
+                "{file} is read-only, so it is left alone; nothing was changed. It can be changed once the person has made it writable."
             ),
             Refused::Protected => format!(
                 "{file} is another name of a file of Undine's own settings or history, which tools never write; \

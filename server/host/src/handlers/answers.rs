@@ -150,9 +150,11 @@ impl Host {
 
     /// Notes which of a call's hunks the person wants; false: none.
     fn accept(&mut self, (session, call): &CallKey, ids: &Value, note: &Option<String>) -> bool {
-        let Some(ids) = ids.as_array() else {
+        if ids.is_null() {
             return true;
-        };
+        }
+        // Where an empty table is written as `{}`, that is none of them; what nobody can read means none either.
+        let ids = ids.as_array().map_or(&[][..], Vec::as_slice);
         let Some(open) = self.sessions.get_mut(session) else {
             return false;
         };

@@ -219,9 +219,17 @@ impl Host {
                 old: it.old,
                 new: it.new,
                 to: None,
-                exact: None,
+                exact: it.exact,
             })
             .collect();
+        // Planning again would find the same, so this is no text that keeps changing.
+        if let Some(elsewhere) = files.iter().find(|it| !workspace.still(&it.file)) {
+            return Err(format!(
+                "A link stands on the way to {} now, so nothing was reverted. Keep the changes to that file, or take \
+                 the link away.",
+                elsewhere.file.shown
+            ));
+        }
         let label = match &files[..] {
             [one] => format!("Revert in {}", one.file.shown),
             many => format!("Revert in {} files", many.len()),

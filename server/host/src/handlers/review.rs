@@ -6,10 +6,10 @@ use crate::lsp::Error;
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::regular;
-use crate::reviews::{self, News, Stamp, wire_id};
+use crate::reviews::{self, Kept, News, Stamp, wire_id};
 use crate::workspace::{path_of, uri_of};
-use engine::review::{FileChange, HunkState, Ledger, ReviewHunk as Hunk};
-use engine::text::FileText;
+use engine::review::{FileChange, HunkState, ReviewHunk as Hunk};
+use engine::text::{FileText, file};
 use protocol::hunks::{
     ListReviewParams, ReviewBaseParams, ReviewBaseResult, ReviewFile, ReviewHunk, ReviewList,
     ReviewState, WholeFile,
@@ -73,7 +73,7 @@ impl Host {
         });
     }
 
-    pub(crate) fn recalled(&mut self, path: &Path, found: Result<Option<Box<Ledger>>, String>) {
+    pub(crate) fn recalled(&mut self, path: &Path, found: Result<Option<Box<Kept>>, String>) {
         let found = found.unwrap_or_else(|text| {
             self.warn_once(text);
             None
@@ -200,7 +200,7 @@ impl Host {
         let path = path_of(&params.uri).ok_or_else(|| invalid("That is not a file."))?;
         match self.reviews.get(&path) {
             Some(review) if !review.ledger.is_settled() => Ok(ReviewBaseResult {
-                text: review.ledger.base().to_string(),
+                text: file::shown(&review.ledger.base().to_string()).into_owned(),
             }),
             Some(_) | None => Err(invalid("The agent has no unreviewed changes in that file.")),
         }
@@ -318,7 +318,7 @@ fn shown(path: &Path, hunk: Hunk) -> Option<ReviewHunk> {
             start: line(hunk.lines.start),
             end: line(hunk.lines.end),
         },
-        base_text: hunk.base_text,
+        base_text: file::shown(&hunk.base_text).into_owned(),
         session_id: author.session.clone(),
         turn: author.turn.0,
         tool_call_id: author.call.to_string(),

@@ -63,9 +63,33 @@ impl Reviews {
         if self.waits(path, waits) {
             return;
         }
-        let Content::Text(after) = &now.content else {
-            return;
+        if let Content::Text(after) = &now.content {
+            self.made(path, whose, after, now.version);
+        }
+    }
+
+    /// As [`reached`](Self::reached), if the person has typed on it and the editor said both at once. Answers
+    /// whether that is so.
+    pub fn passed(&mut self, path: &Path, made: &str, whose: &Whose, now: &Document) -> bool {
+        let (Content::Text(after), Some(hold)) = (&now.content, self.holds.get_mut(path)) else {
+            return false;
         };
+        if after.len_bytes().max(made.len()) > MAX_COMPARED {
+            return false;
+        }
+        let Some((agents, typed)) = apart(&hold.before.to_string(), made, &after.to_string())
+        else {
+            return false;
+        };
+        hold.changes = Some(agents);
+        self.made(path, whose, &Rope::from_str(made), now.version);
+        if let Some(review) = self.files.get_mut(path) {
+            review.follow(Some(&typed), after, By::Person);
+        }
+        true
+    }
+
+    fn made(&mut self, path: &Path, whose: &Whose, after: &Rope, version: i32) {
         let hold = self.holds.remove(path);
         if !self.files.contains_key(path) {
             let (Some(hold), Whose::Agent(_)) = (&hold, whose) else {
@@ -85,7 +109,7 @@ impl Reviews {
             let changes = hold.and_then(|it| it.changes);
             review.follow(changes.as_ref(), after, by(whose));
         }
-        review.version = Some(now.version);
+        review.version = Some(version);
         self.touch(path, true);
     }
 
@@ -191,6 +215,7 @@ impl Reviews {
             old,
             new,
             changes,
+            was,
             by: whose,
         } = written;
         if self.waits(path, || Happened::Written(Box::new(written.clone()))) {
@@ -206,6 +231,8 @@ impl Reviews {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
+        // The first time counts: that is how the accepted text lay there.
+        review.was = review.was.or(*was);
         review.stamp = None;
         if let Some(old) = old {
             review.anchor(old);
@@ -218,6 +245,7 @@ impl Reviews {
         match (old, new, whose) {
             (_, None, _) => review.ledger.deleted(by(whose)),
             (_, Some(new), _) if was_deleted => {
+                review.is_remade |= matches!(whose, Whose::Agent(_));
                 review.ledger.restored(&new.to_string(), by(whose));
             }
             (None, Some(new), Whose::Agent(author)) => {
@@ -265,6 +293,37 @@ impl Review {
     }
 }
 
+/// The largest text that is compared while an edit is on its way, in bytes: the person types meanwhile.
+const MAX_COMPARED: usize = 1 << 20;
+
+/// Takes what happened to a text apart into the edit that was to make `made` of it and what was typed after;
+/// `None`: the edit is not in it, or not for certain. It is when less was typed on it than had to be typed
+/// without it, and nothing of that touches it.
+fn apart(before: &str, made: &str, after: &str) -> Option<(ChangeSet, ChangeSet)> {
+    let agents = ChangeSet::between(before, made);
+    let typed = ChangeSet::between(made, after);
+    let cost = |it: &ChangeSet| -> usize {
+        let edits = it.edits();
+        edits.iter().map(|it| it.range.len() + it.text.len()).sum()
+    };
+    if cost(&typed) >= cost(&ChangeSet::between(before, after)) {
+        return None;
+    }
+    let typed_at: Vec<_> = typed.edits().into_iter().map(|it| it.range).collect();
+    let mut shift: usize = 0;
+    for edit in agents.edits() {
+        let start = edit.range.start.wrapping_add(shift);
+        let end = start + edit.text.len();
+        if typed_at.iter().any(|it| it.start <= end && it.end >= start) {
+            return None;
+        }
+        shift = shift
+            .wrapping_add(edit.text.len())
+            .wrapping_sub(edit.range.len());
+    }
+    Some((agents, typed))
+}
+
 /// The steps as one change of a text of so many bytes.
 fn composed(steps: &[Step], len: usize) -> Option<ChangeSet> {
     let mut all: Option<ChangeSet> = None;
@@ -281,4 +340,21 @@ fn composed(steps: &[Step], len: usize) -> Option<ChangeSet> {
         });
     }
     Some(all.unwrap_or_else(|| ChangeSet::identity(len)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_and_the_typing_after_it_are_told_apart_only_when_both_are_certain() {
+        let (before, made) = ("one\ntwo\nthree\n", "one\nTWO\nthree\n");
+        let typed = |after: &str| apart(before, made, after).map(|(_, typed)| typed.edits().len());
+        assert_eq!(typed("zero\none\nTWO\nthree\nfour\n"), Some(2));
+        assert_eq!(typed(made), Some(0));
+        // Typed, and the edit is not there; typed into it; nothing has happened.
+        assert_eq!(typed("zero\none\ntwo\nthree\n"), None);
+        assert_eq!(typed("one\nTWO!\nthree\n"), None);
+        assert_eq!(typed(before), None);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::News;
 use super::shelf::Shelf;
+use crate::apply::Exact;
 use crate::event::Event;
 use engine::review::Ledger;
 use std::collections::HashMap;
@@ -20,10 +21,13 @@ pub struct Keeper {
     n_open: Arc<AtomicUsize>,
 }
 
+/// A ledger, and how its accepted text lay on the disk.
+pub type Kept = (Ledger, Option<Exact>);
+
 #[derive(Debug)]
 enum Job {
     /// `None`: nothing is left to review.
-    File(PathBuf, Option<Box<Ledger>>),
+    File(PathBuf, Option<Box<Kept>>),
     News(String, Vec<News>),
     Limit(u64),
     Flush(Sender<()>),
@@ -45,7 +49,7 @@ impl Keeper {
     }
 
     /// A ledger's clone costs little; its text is made and written beside the loop.
-    pub fn file(&self, path: PathBuf, ledger: Option<Ledger>) {
+    pub fn file(&self, path: PathBuf, ledger: Option<Kept>) {
         self.give(Job::File(path, ledger.map(Box::new)));
     }
 
@@ -86,7 +90,7 @@ fn keep(shelf: &Shelf, jobs: &Receiver<Job>, n_open: &AtomicUsize, inbox: &mpsc:
     let mut limit = u64::MAX;
     while let Ok(first) = jobs.recv() {
         // Of what has come meanwhile, only the newest state of each file counts.
-        let mut files: HashMap<PathBuf, Option<Box<Ledger>>> = HashMap::new();
+        let mut files: HashMap<PathBuf, Option<Box<Kept>>> = HashMap::new();
         let mut news: HashMap<String, Vec<News>> = HashMap::new();
         let mut flushed = Vec::new();
         let mut waiting = Vec::new();
@@ -105,7 +109,7 @@ fn keep(shelf: &Shelf, jobs: &Receiver<Job>, n_open: &AtomicUsize, inbox: &mpsc:
         let has_written = files.values().any(Option::is_some);
         for (path, ledger) in files {
             let end = match ledger {
-                Some(ledger) => shelf.write(&path, &ledger),
+                Some(kept) => shelf.write(&path, &kept.0, kept.1),
                 None => shelf.remove(&path),
             };
             faults.extend(end.err());

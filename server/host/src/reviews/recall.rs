@@ -3,6 +3,7 @@
 //! A record can be as large as its file, and finding its hunks again takes a look through both. What happens to the file
 //! meanwhile is kept in order and then done.
 
+use super::keeper::Kept;
 use super::shelf::Shelf;
 use super::{Late, Reviews};
 use crate::documents::{Changed, Document};
@@ -34,14 +35,14 @@ impl Recall {
     }
 
     /// Blocks. `live` answers the text as it is now; `None`: there is no file. The error is for the person.
-    pub fn read(self, live: impl FnOnce() -> Option<String>) -> Result<Option<Ledger>, String> {
+    pub fn read(self, live: impl FnOnce() -> Option<String>) -> Result<Option<Kept>, String> {
         let records = self.shelf.take(&self.path)?;
         if records.is_empty() {
             return Ok(None);
         }
         let live = live();
-        let mut all: Option<Ledger> = None;
-        for record in records {
+        let mut all: Option<Kept> = None;
+        for (record, was) in records {
             let ledger = Ledger::from_record(&record, live.as_deref().unwrap_or_default());
             let mut ledger = ledger.map_err(|it| format!("{}: {it}.", self.path.display()))?;
             let was_deleted = matches!(ledger.file_change(), Some(FileChange::Deleted(_)));
@@ -52,8 +53,9 @@ impl Recall {
                 Some(_) | None => {}
             }
             match &mut all {
-                Some(all) => all.adopt(ledger),
-                None => all = Some(ledger),
+                Some((all, _)) => all.adopt(ledger),
+                // The latest comes first.
+                None => all = Some((ledger, was)),
             }
         }
         Ok(all)

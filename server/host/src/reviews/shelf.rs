@@ -9,6 +9,7 @@
 mod owner;
 
 use super::News;
+use crate::apply::Exact;
 use crate::regular;
 use crate::store::hash;
 use engine::review::{Damaged, Ledger};
@@ -33,8 +34,8 @@ pub struct Shelf {
     owner: Arc<OnceLock<Owner>>,
 }
 
-/// A record, and when it was written.
-type Taken = (SystemTime, LedgerRecord);
+/// A record, and how its accepted text lay on the disk.
+pub type Found = (LedgerRecord, Option<Exact>);
 
 /// Parts the name of what was taken over from our own.
 const FROM: char = '+';
@@ -44,6 +45,9 @@ const FROM: char = '+';
 struct Kept {
     path: PathBuf,
     record: LedgerRecord,
+    /// How the accepted text lay on the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    was: Option<Exact>,
 }
 
 impl Shelf {
@@ -95,7 +99,7 @@ impl Shelf {
         self.folder.join("untold").join(name)
     }
 
-    pub fn write(&self, path: &Path, ledger: &Ledger) -> io::Result<()> {
+    pub fn write(&self, path: &Path, ledger: &Ledger, was: Option<Exact>) -> io::Result<()> {
         let all = self.of_file(path);
         let own = self.own()?;
         let folder = all.join(own);
@@ -106,7 +110,7 @@ impl Shelf {
             write(&folder.join(&text), base.as_bytes())?;
         }
         let path = path.to_path_buf();
-        let kept = serde_json::to_vec(&Kept { path, record })?;
+        let kept = serde_json::to_vec(&Kept { path, record, was })?;
         write(&folder.join(RECORD), &kept)?;
         // What was taken over is in it.
         for other in folders(&all).filter(|it| *it != folder) {
@@ -139,9 +143,9 @@ impl Shelf {
 
     /// Takes over the records of a file that servers have left behind, whole, the latest first. The error is a
     /// sentence for the person.
-    pub fn take(&self, path: &Path) -> Result<Vec<LedgerRecord>, String> {
+    pub fn take(&self, path: &Path) -> Result<Vec<Found>, String> {
         let all = self.of_file(path);
-        let mut taken: Vec<Taken> = Vec::new();
+        let mut taken: Vec<(SystemTime, Found)> = Vec::new();
         for folder in folders(&all) {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
             if self.is_own(&name) || self.is_others(&folder) {
@@ -163,8 +167,8 @@ impl Shelf {
         Ok(taken.into_iter().map(|it| it.1).collect())
     }
 
-    /// A file's record, whole. The error is a sentence for the person.
-    fn read(&self, path: &Path, folder: &Path) -> Result<Option<LedgerRecord>, String> {
+    /// A file's record, whole, and how its accepted text lay on the disk. The error is a sentence for the person.
+    fn read(&self, path: &Path, folder: &Path) -> Result<Option<Found>, String> {
         let fail = |why: String| {
             format!(
                 "The review of {} cannot be read ({why}), so the agent's earlier changes to it stand as accepted. Remove {} to hear no more of it.",
@@ -200,7 +204,7 @@ impl Shelf {
         let base = read(&folder.join(&kept.record.base_hash)).ok().flatten();
         let base = base.and_then(|it| String::from_utf8(it).ok());
         kept.record.base = base.ok_or_else(damaged)?;
-        Ok(Some(kept.record))
+        Ok(Some((kept.record, kept.was)))
     }
 
     /// The files of which servers have left a record behind.

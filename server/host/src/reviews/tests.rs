@@ -270,7 +270,7 @@ impl Desk {
             return;
         };
         let before = review.ledger.hunks();
-        shelf.write(&self.path, &review.ledger).unwrap();
+        shelf.write(&self.path, &review.ledger, None).unwrap();
         drop(shelf);
         let shelf = Shelf::new(folder.path().join("review"));
         let mut next = Reviews {
@@ -385,7 +385,7 @@ fn records_over_the_limit_are_dropped_the_oldest_first() {
     let paths: Vec<PathBuf> = (0..3).map(|it| PathBuf::from(format!("/p/{it}"))).collect();
     for (index, path) in paths.iter().enumerate() {
         let ledger = Ledger::created(&"text\n".repeat(1000), &own);
-        shelf.write(path, &ledger).unwrap();
+        shelf.write(path, &ledger, None).unwrap();
         let record = &records(folder.path(), path)[0];
         let file = std::fs::File::options().write(true).open(record);
         let time = std::time::UNIX_EPOCH + Duration::from_secs(1000 + index as u64);
@@ -404,7 +404,11 @@ fn a_record_of_a_newer_version_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = Path::new("/p/a");
     Shelf::new(folder.path().to_path_buf())
-        .write(path, &Ledger::created("a\n", &Desk::new("", 0).author()))
+        .write(
+            path,
+            &Ledger::created("a\n", &Desk::new("", 0).author()),
+            None,
+        )
         .unwrap();
     let record = &records(folder.path(), path)[0];
     let text = std::fs::read_to_string(record).unwrap();
@@ -433,10 +437,10 @@ fn what_a_server_that_lives_has_written_is_its_own() {
     first.replaced("A\nb\nc\nD\n", By::Person);
     second.replaced("A\nb\nc\nD\n", By::Agent(&author));
     let [one, two, three] = [(); 3].map(|()| Shelf::new(folder.path().to_path_buf()));
-    one.write(path, &first).unwrap();
+    one.write(path, &first, None).unwrap();
     assert_eq!(two.take(path), Ok(Vec::new()));
     assert_eq!(two.paths(), Vec::<PathBuf>::new());
-    two.write(path, &second).unwrap();
+    two.write(path, &second, None).unwrap();
     drop((one, two));
     assert_eq!(three.paths(), [path]);
     let mut reviews = Reviews {
@@ -445,13 +449,13 @@ fn what_a_server_that_lives_has_written_is_its_own() {
     };
     let recall = reviews.recall(path).unwrap();
     let found = recall.read(|| Some("A\nb\nc\nD\n".into())).unwrap();
-    let base = found.as_ref().unwrap().base();
+    let base = found.as_ref().unwrap().0.base();
     assert_eq!(base, "a\nb\nc\nd\n");
     // A server that dies before it has written what it took over loses nothing.
     drop((three, reviews));
     let four = Shelf::new(folder.path().to_path_buf());
     assert_eq!(four.take(path).unwrap().len(), 2);
-    four.write(path, &found.unwrap()).unwrap();
+    four.write(path, &found.unwrap().0, None).unwrap();
     assert_eq!(records(folder.path(), path).len(), 1);
     four.remove(path).unwrap();
     assert_eq!(records(folder.path(), path).len(), 0);
@@ -466,7 +470,7 @@ fn what_happens_to_a_file_while_its_record_is_read_is_not_lost() {
         let folder = tempfile::tempdir().unwrap();
         let path = desk.path.clone();
         Shelf::new(folder.path().to_path_buf())
-            .write(&path, &desk.reviews.files[&path].ledger)
+            .write(&path, &desk.reviews.files[&path].ledger, None)
             .unwrap();
         desk.reviews = Reviews {
             shelf: Some(Shelf::new(folder.path().to_path_buf())),

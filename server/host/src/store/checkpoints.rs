@@ -362,6 +362,8 @@ fn lock(store: &Path, how: FlockArg) -> io::Result<Flock<File>> {
         .truncate(false)
         .write(true)
         .mode(0o600)
+        // Whoever put something else there must not have us wait, or write elsewhere.
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(store.join("lock"))?;
     Flock::lock(file, how).map_err(|(_, error)| error.into())
 }
