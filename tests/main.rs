@@ -2,6 +2,7 @@
 
 mod support;
 
+mod added_folders;
 mod approval_queue;
 mod approvals;
 mod cancel;
@@ -30,6 +31,7 @@ mod questions;
 mod requirements;
 mod resume;
 mod review;
+mod scratchpad;
 mod surfaces;
 mod tasks;
 mod tidy;

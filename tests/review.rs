@@ -2,9 +2,12 @@
 
 mod closed;
 mod lasting;
+mod late;
 mod proposing;
 mod resolving;
 mod telling;
+mod together;
+mod undoing;
 
 use crate::support::editor::{Editor, OnEdit, RpcError, Setup};
 use crate::support::stage::Stage;

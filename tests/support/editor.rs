@@ -71,7 +71,9 @@ impl Editor {
             .env("HOME", workspace.outside("home"))
             .env("UNDINE_CONFIG_DIR", workspace.outside("config"))
             .env("UNDINE_DATA_DIR", workspace.outside("data"))
+            .env("TMPDIR", workspace.outside("tmp"))
             .env("UNDINE_NO_KEYRING", "1")
+            .args(&setup.arguments)
             .envs(setup.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(workspace.root())
             .stdin(Stdio::piped())
@@ -93,13 +95,20 @@ impl Editor {
     #[track_caller]
     pub fn initialize(&mut self, setup: &Setup) {
         let root = uri(&self.root);
+        let mut folders = vec![json!({"uri": root, "name": "project"})];
+        folders.extend(
+            setup
+                .also_open
+                .iter()
+                .map(|it| json!({"uri": uri(it), "name": "also"})),
+        );
         let id = self.raw_request(
             "initialize",
             json!({
                 "processId": setup.process_id.unwrap_or(std::process::id()),
                 "clientInfo": {"name": "scripted editor"},
                 "rootUri": root,
-                "workspaceFolders": [{"uri": root, "name": "project"}],
+                "workspaceFolders": folders,
                 "initializationOptions": setup.options,
                 "capabilities": setup.capabilities(),
             }),

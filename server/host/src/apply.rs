@@ -177,11 +177,13 @@ async fn run(
     } = prepared;
     let checkpoint = records.checkpoint();
     let is_open = |index| editor.iter().find(|it: &&InEditor| it.index == index);
-    let (is_noted, staged, written) = tokio::join!(
+    let (is_noted, staged, mut written) = tokio::join!(
         noted(world, changes, files, checkpoint),
         stage(world, disk, id, &records),
         async { written(changes, is_open) },
     );
+    // Nobody reviews throw-away files.
+    written.retain(|it| !world.workspace.is_scratch(&it.path));
     let applied = match staged {
         Ok(staged) if is_noted => write(world, changes, &editor, staged, written, token).await,
         Ok(staged) => {

@@ -48,6 +48,9 @@ struct Arguments {
     /// How much may be done without asking: read_only, ask, auto or full_access.
     #[arg(long, global = true)]
     mode: Option<String>,
+    /// A folder beside the project that may be worked in as in the project. May be given several times.
+    #[arg(long, value_name = "DIR", global = true)]
+    add_dir: Vec<PathBuf>,
     /// Writes the log to this file and not to stderr.
     #[arg(long, value_name = "FILE", global = true)]
     log_file: Option<PathBuf>,
@@ -137,10 +140,10 @@ pub fn main() -> ExitCode {
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
         Some(Command::Checkpoints { json }) => {
-            checkpoints::list(flags, json).unwrap_or_else(|it| complain(&it))
+            checkpoints::list(flags.layer, json).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Restore { id, force }) => {
-            checkpoints::restore(flags, id, force).unwrap_or_else(|it| complain(&it))
+            checkpoints::restore(flags.layer, id, force).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
@@ -194,8 +197,15 @@ fn log(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The command line's layer of the configuration.
-fn flags(arguments: &Arguments) -> anyhow::Result<Layer> {
+/// What the command line says of every session.
+pub(crate) struct Flags {
+    /// Its layer of the configuration.
+    pub layer: Layer,
+    /// Folders of `--add-dir`, whole.
+    pub added: Vec<PathBuf>,
+}
+
+fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
     let mut table = Map::new();
     for pair in &arguments.config {
         let (key, value) = pair
@@ -226,11 +236,25 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Layer> {
     if let Some(mode) = &arguments.mode {
         put(&mut table, "safety.mode", Value::String(mode.clone()));
     }
-    Ok(Layer {
-        origin: Origin::Flag,
-        value: Value::Object(table),
-        trusted: true,
+    Ok(Flags {
+        layer: Layer {
+            origin: Origin::Flag,
+            value: Value::Object(table),
+            trusted: true,
+        },
+        added: added(&arguments.add_dir)?,
     })
+}
+
+/// The folders of `--add-dir`, whole. One that is none is found out before anything starts (spec 4.6).
+fn added(folders: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let whole = folders.iter().map(|it| {
+        let named = || format!("--add-dir {}", it.display());
+        let is_folder = it.metadata().with_context(named)?.is_dir();
+        anyhow::ensure!(is_folder, "{} is no folder", named());
+        std::path::absolute(it).with_context(named)
+    });
+    whole.collect()
 }
 
 fn put(table: &mut Map<String, Value>, key: &str, value: Value) {
@@ -251,7 +275,7 @@ fn put(table: &mut Map<String, Value>, key: &str, value: Value) {
 }
 
 /// Serves an editor until it leaves.
-fn serve(flags: Layer) -> ExitCode {
+fn serve(flags: Flags) -> ExitCode {
     block_on(serve_editor(flags))
 }
 
@@ -277,7 +301,7 @@ pub(crate) fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> ExitC
 /// Messages that may wait for the loop, from each side.
 pub(crate) const ROOM: usize = 256;
 
-async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
+async fn serve_editor(flags: Flags) -> anyhow::Result<i32> {
     let runtime = tokio::runtime::Handle::current();
     let out = Out::stdout().context("opening stdout")?;
     let (service, front, front_events) = lsp::service(ROOM, runtime);
@@ -308,7 +332,7 @@ pub(crate) struct Front {
 /// Runs the main loop beside `work`, which talks to it, and then ends every turn and all that was started. `work` gets
 /// the way into the loop and the limits of the command line; its number is the exit code.
 pub(crate) async fn with_host(
-    flags: Layer,
+    flags: Flags,
     front: Front,
     work: impl AsyncFnOnce(mpsc::Sender<Event>, config::Limits) -> anyhow::Result<i32>,
 ) -> anyhow::Result<i32> {
@@ -323,7 +347,7 @@ pub(crate) async fn with_host(
     let children = Arc::new(Children::new(
         Launcher::own().context("finding our own program")?,
     ));
-    let limits = engine::config::resolve(std::slice::from_ref(&flags))
+    let limits = engine::config::resolve(std::slice::from_ref(&flags.layer))
         .config
         .limits;
     let folders = Folders::from_environment();
@@ -337,11 +361,12 @@ pub(crate) async fn with_host(
         folders,
         client: Client::default(),
         layers: Layers {
-            flags: Some(flags),
+            flags: Some(flags.layer),
             ..Layers::default()
         },
         limits: limits.clone(),
         roots: Vec::new(),
+        added: flags.added,
         documents: Documents::default(),
         reviews,
         shown: Shown::default(),
@@ -372,9 +397,12 @@ pub(crate) async fn with_host(
     // Before the commands end: a result that still came in would have its model asked again. The loop
     // ends every turn first, so that each log says how it ended.
     ending.cancel();
-    let _ = tokio::time::timeout(grace, main_loop).await;
+    let scratchpads = tokio::time::timeout(grace, main_loop).await;
     // Launchers end what is left even if this takes too long.
     let _ = tokio::time::timeout(grace, children.stop_all()).await;
+    // What is large is swept one day.
+    let removed = tokio::task::spawn_blocking(move || drop(scratchpads));
+    let _ = tokio::time::timeout(grace, removed).await;
     out.flush(grace);
     code
 }

@@ -7,6 +7,7 @@ use crate::restore::{Planned, Restored};
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
+use engine::review::Ledger;
 use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::lsp;
@@ -43,9 +44,15 @@ pub enum Event {
     /// The editor may have to hear how reviews have moved.
     TellReview,
     /// What git has of files under review.
-    Committed(Vec<(PathBuf, String)>),
+    Committed(Vec<Committed>),
     /// Reviews that have moved are to be saved.
     SaveReview,
+    /// The files of which earlier servers have left a record.
+    Searched(Vec<PathBuf>),
+    /// What an earlier server knew of a file. The error is for the person.
+    Recalled(PathBuf, Result<Option<Box<Ledger>>, String>),
+    /// A call has finished, and its review is on the disk.
+    Kept(SessionKey, CallId, WorkEnd),
     /// Something that the person is to hear once.
     Warn(String),
     /// A task has gone that may have asked the person something.
@@ -82,6 +89,14 @@ pub enum Approved {
     Changed {
         preview: String,
     },
+}
+
+/// A file's text as it was committed last.
+pub struct Committed {
+    pub path: PathBuf,
+    pub text: String,
+    /// Git keeps it with `\n`, whatever the file has.
+    pub plain: bool,
 }
 
 /// One file that was changed on the disk. Made where the change is, so that the loop need not compare texts.
@@ -134,6 +149,8 @@ pub enum Ask {
     /// Answers when the document holds exactly this text, at once or after a `didChange`.
     WaitForText {
         path: PathBuf,
+        /// The text before the change.
+        old: String,
         text: String,
         /// Whose the change to it is.
         by: Whose,
@@ -209,15 +226,16 @@ impl Editor {
         .await
     }
 
-    /// Begins to wait for a text; the answer comes through the receiver.
+    /// Begins to wait for the second text instead of the first; the answer comes through the receiver.
     pub async fn text(
         &self,
         path: PathBuf,
-        text: String,
+        (old, text): (String, String),
         by: Whose,
     ) -> Result<oneshot::Receiver<()>, Gone> {
         self.begin(|reply| Ask::WaitForText {
             path,
+            old,
             text,
             by,
             reply,

@@ -160,6 +160,12 @@ pub async fn keep(world: &World, paths: &[String]) -> Result<Manifest, String> {
                 file.shown
             ));
         }
+        if world.workspace.is_scratch(&file.real) {
+            return Err(format!(
+                "{} lies in the scratchpad, of which checkpoints hold nothing.",
+                file.shown
+            ));
+        }
         let live = files::live(&documents, &file, world.limits.edit_bytes).await?;
         kept.push(before(&file, live)?);
         names.push(file.shown);
@@ -231,8 +237,11 @@ fn judge(world: &World, manifest: &Manifest, entry: &Entry) -> Result<FilePath, 
     }
     match file.place {
         Place::Protected => Err("it is one of Undine's own settings or records"),
-        Place::External if !entry.external => Err("it leads out of the project"),
-        Place::External | Place::Project => Ok(file),
+        Place::Scratchpad => {
+            Err("it lies in the scratchpad, of which no checkpoint holds anything")
+        }
+        Place::External | Place::AddedDir if !entry.external => Err("it leads out of the project"),
+        Place::External | Place::AddedDir | Place::Project => Ok(file),
     }
 }
 
@@ -321,7 +330,7 @@ fn before(file: &FilePath, live: Option<Live>) -> Result<Before, String> {
         path: file.real.clone(),
         mode: bytes.as_ref().and_then(|_| mode_of(file)),
         bytes,
-        is_external: file.place == Place::External,
+        is_external: file.place != Place::Project,
     })
 }
 

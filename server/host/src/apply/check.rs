@@ -134,28 +134,32 @@ impl Checked {
                 let kept = bytes
                     .filter(|_| clean)
                     .unwrap_or_else(|| form.encode(&text));
-                self.keep(&change.file, Some(kept));
+                self.keep(world, &change.file, Some(kept));
                 self.editor.push(editor::planned(
                     world, index, change, uri, version, form, clean,
                 )?);
             }
             Some(Live { form, text, .. }) => {
                 let old = form.encode(&text);
-                self.keep(&change.file, Some(old.clone()));
+                self.keep(world, &change.file, Some(old.clone()));
                 self.disk.push(on_disk(index, change, Some(old), form));
             }
             None => {
-                self.keep(&change.file, None);
+                self.keep(world, &change.file, None);
                 self.disk.push(on_disk(index, change, None, Form::Utf8));
             }
         }
         if let Some(to) = &change.to {
-            self.keep(to, None);
+            self.keep(world, to, None);
         }
         Ok(true)
     }
 
-    fn keep(&mut self, file: &FilePath, bytes: Option<Vec<u8>>) {
+    fn keep(&mut self, world: &World, file: &FilePath, bytes: Option<Vec<u8>>) {
+        // Nobody wants it back (spec 3.1).
+        if world.workspace.is_scratch(&file.real) {
+            return;
+        }
         let mode = file.real.metadata().ok();
         self.before.push(Before {
             path: file.real.clone(),
@@ -163,7 +167,7 @@ impl Checked {
             mode: mode.map(|it| it.permissions().mode() & 0o7777),
             is_external: match file.place {
                 Place::Project => false,
-                Place::Protected | Place::External => true,
+                Place::AddedDir | Place::Scratchpad | Place::Protected | Place::External => true,
             },
         });
     }

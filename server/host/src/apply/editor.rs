@@ -218,7 +218,8 @@ pub async fn send(
     for change in changes {
         if let (Some(new), None) = (&change.new, &change.to) {
             let path = change.file.real.clone();
-            let text = world.editor.text(path, new.clone(), by.clone());
+            let texts_of = (change.old.clone(), new.clone());
+            let text = world.editor.text(path, texts_of, by.clone());
             texts.push(text.await.map_err(gone)?);
         }
     }

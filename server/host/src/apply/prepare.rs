@@ -148,7 +148,8 @@ fn checkpoint(
         // Whoever restores has made one.
         Whose::Person => return Ok(None),
     };
-    if !world.checkpoint_first {
+    // Of the scratchpad nothing is kept.
+    if !world.checkpoint_first || before.is_empty() {
         return Ok(None);
     }
     let cause = Cause {

@@ -17,10 +17,11 @@ pub(super) enum PromptCommand {
     Approvals(Option<String>),
     Approve(String),
     Deny(String),
+    AddDir(Vec<String>),
 }
 
 /// What is announced: name, what it does, what follows it.
-const TABLE: [(&str, &str, Option<&str>); 6] = [
+const TABLE: [(&str, &str, Option<&str>); 7] = [
     (
         "checkpoint",
         "Makes a checkpoint of files, to be restored later",
@@ -51,6 +52,11 @@ const TABLE: [(&str, &str, Option<&str>); 6] = [
         "Takes an action off the list of approvals, for good",
         Some("an approval's id or its beginning"),
     ),
+    (
+        "add-dir",
+        "Lets the agent work in a folder beside the project as in the project, as long as the session is open",
+        Some("paths of folders, in quotes where they hold spaces; lists them, if missing"),
+    ),
 ];
 
 impl PromptCommand {
@@ -65,6 +71,7 @@ impl PromptCommand {
             "/approvals" => Some(Self::Approvals(words(rest).into_iter().next())),
             // Without an id there is none that begins so, and the person is told.
             "/approve" => Some(Self::Approve(rest.trim().to_owned())),
+            "/add-dir" => Some(Self::AddDir(words(rest))),
             "/deny" => Some(Self::Deny(rest.trim().to_owned())),
             _ => None,
         }
@@ -88,6 +95,7 @@ impl Host {
             PromptCommand::Approvals(id) => self.list_approvals(session, asker, id),
             PromptCommand::Approve(id) => self.approve_for(session, asker, &id),
             PromptCommand::Deny(id) => self.deny_for(session, asker, &id),
+            PromptCommand::AddDir(folders) => self.add_folders(session, asker, &folders),
         }
     }
 
@@ -149,6 +157,8 @@ mod tests {
             Some(Restore(Some("2026".to_owned())))
         );
         assert_eq!(read("/restore"), Some(Restore(None)));
+        let added = Some(AddDir(vec!["../a b".to_owned()]));
+        assert_eq!(read("/add-dir \"../a b\""), added);
         for prompt in [
             "/restored",
             "restore it",

@@ -3,7 +3,8 @@
 use super::annotations;
 use crate::asking::Pending;
 use crate::documents::Content;
-use crate::main_loop::{Host, TextWaiter};
+use crate::event::Whose;
+use crate::main_loop::{Host, Late, TextWaiter};
 use crate::regular;
 use crate::surfaces::Surface;
 use engine::text::{FileText, Form};
@@ -13,6 +14,9 @@ use protocol::methods::{self, Request};
 use serde_json::json;
 use std::path::Path;
 use tokio::sync::oneshot;
+
+/// How many edits that did not come in time are remembered: each holds two texts.
+const MOST_LATE: usize = 4;
 
 impl Host {
     fn document_limit(&self) -> usize {
@@ -73,6 +77,8 @@ impl Host {
         let Some(path) = self.documents.closed(&params.text_document.uri) else {
             return;
         };
+        self.text_waiters
+            .retain(|it| it.path != path || !it.reply.is_closed());
         if self.documents.get(&path).is_some() {
             self.follow_document(&path);
         } else if self.reviews.get(&path).is_some() {
@@ -111,25 +117,46 @@ impl Host {
                 return self.warn_once(text);
             }
         };
-        let waiters = std::mem::take(&mut self.text_waiters);
-        for waiter in waiters {
-            if waiter.reply.is_closed() {
-                continue;
-            }
-            if waiter.path == path && rope == waiter.text.as_str() {
-                if let Some(document) = self.documents.get(path) {
-                    self.reviews.reached(path, &waiter.by, document);
-                }
-                // Its task may have given up this moment.
-                let _ = waiter.reply.send(());
-            } else {
-                self.text_waiters.push(waiter);
-            }
+        let is_met = |it: &mut TextWaiter| it.path == path && rope == it.text.as_str();
+        let met: Vec<TextWaiter> = self.text_waiters.extract_if(.., is_met).collect();
+        let (late, met): (Vec<TextWaiter>, Vec<TextWaiter>) =
+            met.into_iter().partition(|it| it.reply.is_closed());
+        if met.is_empty()
+            && let Some(late) = late.into_iter().next_back()
+            && let Whose::Agent(author) = late.by
+        {
+            let late = Late {
+                path: late.path,
+                old: late.old,
+                text: late.text,
+                author,
+            };
+            self.reviews.landed(&late, document);
+        }
+        for waiter in met {
+            self.reviews.reached(path, &waiter.by, document);
+            // Its task may have given up this moment.
+            let _ = waiter.reply.send(());
         }
     }
 
     pub(crate) fn wait_for_text(&mut self, waiter: TextWaiter) {
+        self.forget_late(MOST_LATE);
         self.text_waiters.push(waiter);
+    }
+
+    /// Of the edits that did not come, only the agent's latest may still do.
+    fn forget_late(&mut self, most: usize) {
+        let is_late = |it: &TextWaiter| it.reply.is_closed();
+        let is_agents = |it: &TextWaiter| matches!(it.by, Whose::Agent(_));
+        self.text_waiters.retain(|it| !is_late(it) || is_agents(it));
+        let n_late = self.text_waiters.iter().filter(|it| is_late(it)).count();
+        let mut n_over = n_late.saturating_sub(most);
+        self.text_waiters.retain(|it| {
+            let goes = n_over > 0 && is_late(it);
+            n_over -= usize::from(goes);
+            !goes
+        });
     }
 
     pub(crate) fn ask_apply_edit(

@@ -5,9 +5,11 @@
 //! nobody waits any more, all of it is the person's. That errs on the person's side: what they typed is never
 //! taken for the agent's, at the worst an edit of the agent's counts as theirs.
 
+use super::recall::Happened;
 use super::{Review, Reviews, by};
 use crate::documents::{Changed, Content, Document, Step};
 use crate::event::{Whose, Written};
+use crate::main_loop::Late;
 use engine::review::{By, FileChange, Ledger};
 use engine::text::{ChangeSet, Edit};
 use ropey::Rope;
@@ -25,6 +27,10 @@ impl Reviews {
     /// A document has changed. `expected`: an edit of ours is on its way to it.
     pub fn changed(&mut self, changed: &Changed, now: &Document, expected: bool) {
         let path = &changed.path;
+        let waits = || Happened::Changed(Box::new((changed.clone(), now.clone())), expected);
+        if self.waits(path, waits) {
+            return;
+        }
         if !changed.stands || !expected && !self.files.contains_key(path) {
             return;
         }
@@ -43,14 +49,21 @@ impl Reviews {
         }
         self.release(path);
         if let Some(review) = self.files.get_mut(path) {
+            let was_settled = review.ledger.is_settled();
             review.follow(changes.as_ref(), after, By::Person);
             review.version = Some(now.version);
-            self.touch(path, false);
+            if !was_settled || !review.ledger.is_settled() {
+                self.touch(path, false);
+            }
         }
     }
 
     /// The text that an edit of ours was to make is there.
     pub fn reached(&mut self, path: &Path, whose: &Whose, now: &Document) {
+        let waits = || Happened::Reached(whose.clone(), Box::new(now.clone()));
+        if self.waits(path, waits) {
+            return;
+        }
         let Content::Text(after) = &now.content else {
             return;
         };
@@ -75,6 +88,28 @@ impl Reviews {
         }
         review.version = Some(now.version);
         self.touch(path, true);
+    }
+
+    /// An edit of the agent's has come after nobody waited for it any more, and its parts counted as the person's.
+    pub fn landed(&mut self, late: &Late, now: &Document) {
+        let Late {
+            path,
+            old,
+            text,
+            author,
+        } = late;
+        let waits = || Happened::Landed(Box::new((late.clone(), now.clone())));
+        if self.waits(path, waits) {
+            return;
+        }
+        let review = self.files.entry(path.clone());
+        let review = review.or_insert_with(|| Review::new(Ledger::new(Rope::from_str(old))));
+        review.is_suspended = false;
+        review.ledger.replaced(old, By::Person);
+        review.ledger.replaced(text, By::Agent(author));
+        review.version = Some(now.version);
+        self.touch(path, true);
+        self.note_landed(path, author, old, text);
     }
 
     /// Documents in which something was held back.
@@ -108,6 +143,9 @@ impl Reviews {
     /// Brings a file's ledger to its document's text, whatever happened to it: it was opened, or its text is
     /// known again.
     pub fn document(&mut self, path: &Path, now: &Document) {
+        if self.waits(path, || Happened::Document(Box::new(now.clone()))) {
+            return;
+        }
         self.holds.remove(path);
         let Some(review) = self.files.get_mut(path) else {
             return;
@@ -126,6 +164,9 @@ impl Reviews {
 
     /// The last document of a file was closed: the disk's text counts again. `None`: there is no file.
     pub fn disk(&mut self, path: &Path, text: Option<&str>) {
+        if self.waits(path, || Happened::Disk(text.map(str::to_owned))) {
+            return;
+        }
         self.holds.remove(path);
         let Some(review) = self.files.get_mut(path) else {
             return;
@@ -153,6 +194,9 @@ impl Reviews {
             changes,
             by: whose,
         } = written;
+        if self.waits(path, || Happened::Written(Box::new(written.clone()))) {
+            return;
+        }
         if !self.files.contains_key(path) {
             if !matches!(whose, Whose::Agent(_)) {
                 return;

@@ -115,13 +115,14 @@ impl Reviews {
         (settled, left)
     }
 
-    /// The person has committed this text of a file: what is in it unchanged is accepted.
-    pub fn committed(&mut self, path: &Path, text: &str) {
+    /// The person has committed this text of a file: what is in it unchanged is accepted. `plain`: whatever its line
+    /// breaks are in the file, they are `\n` there.
+    pub fn committed(&mut self, path: &Path, text: &str, plain: bool) {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
         let before = review.ledger.file_change().cloned();
-        let kept = review.ledger.committed(text);
+        let kept = review.ledger.committed(text, plain);
         if !kept.settled.is_empty() || before.as_ref() != review.ledger.file_change() {
             self.touch(path, true);
         }

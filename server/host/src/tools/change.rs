@@ -63,7 +63,7 @@ pub(super) fn refuse_all(
     for touch in files {
         let (Touch::New(file) | Touch::Old(file)) = touch;
         may_tell &= match file.place {
-            Place::Project => true,
+            Place::Project | Place::AddedDir | Place::Scratchpad => true,
             Place::Protected | Place::External => false,
         };
         if let Touch::Old(file) = touch {

@@ -3,6 +3,7 @@
 use super::Tool;
 use crate::plan::{Done, Plan, Run, World};
 use crate::process::{self, Command, End, environment};
+use crate::scratchpad;
 use crate::workspace::FilePath;
 use engine::session::Preview;
 use protocol::acp::ToolKind;
@@ -89,7 +90,12 @@ async fn execute(
         n_output: usize::try_from(world.limits.command_output_bytes).unwrap_or(usize::MAX),
     };
     let also_secret: Vec<&str> = world.key_variables.iter().map(String::as_str).collect();
-    let environment = environment::scrubbed(std::env::vars_os(), &also_secret);
+    let mut environment = environment::scrubbed(std::env::vars_os(), &also_secret);
+    // Ours may run in another's session.
+    environment.retain(|(name, _)| name != scratchpad::VARIABLE);
+    if let Some(path) = world.workspace.scratchpad() {
+        environment.push((scratchpad::VARIABLE.into(), path.into()));
+    }
     let command = Command {
         line,
         folder: folder.real,
