@@ -8,21 +8,21 @@
 mod check;
 mod disk;
 mod editor;
+mod prepare;
 mod rollback;
 
-use crate::documents::Snapshot;
 use crate::event::{Gone, Whose, Written};
 use crate::files;
 use crate::plan::World;
-use crate::store::checkpoints::{Before, Begun, Cause};
-use crate::store::journal::{Entry, Journal, Journals};
+use crate::store::journal::Journals;
 use crate::workspace::FilePath;
 pub use check::edited;
 
-use check::{Checked, Was};
+use check::Was;
 use disk::{Broken, Staged, Unplaced};
 use editor::{InEditor, Said, Sent, State};
 use engine::text::Form;
+use prepare::{Prepared, Records, prepare};
 use protocol::record::EditedFile;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -178,7 +178,7 @@ async fn run(
         files,
         records,
     } = prepared;
-    let checkpoint = records.checkpoint.as_ref().map(|it| it.id().to_owned());
+    let checkpoint = records.checkpoint();
     let is_open = |index| editor.iter().find(|it: &&InEditor| it.index == index);
     let (is_noted, staged, mut written) = tokio::join!(
         noted(world, changes, files, checkpoint),
@@ -198,158 +198,6 @@ async fn run(
     };
     records.end(world);
     applied
-}
-
-/// Changes that may be made, and what stands before them.
-struct Prepared {
-    editor: Vec<InEditor>,
-    disk: Vec<disk::OnDisk>,
-    was: Vec<Option<Was>>,
-    files: Vec<EditedFile>,
-    records: Arc<Records>,
-}
-
-/// What says how the files were and what is done to them. It outlasts a death of this process from the moment that
-/// it is made, and a loss of power once it is synced.
-struct Records {
-    checkpoint: Option<Begun>,
-    journal: Option<Journal>,
-    /// One file alone is replaced by one rename, which a loss of power cannot halve, so that its journal need
-    /// only outlast the process.
-    is_alone: bool,
-}
-
-impl Records {
-    /// Waits until all of it is on the disk. The threads wait at the same time, and the disk works once.
-    async fn sync(self: &Arc<Self>) -> Result<(), String> {
-        // A file's bytes, what names them, and the folders of both.
-        const PARTS: usize = 4;
-        let parts = match &self.checkpoint {
-            Some(_) => PARTS,
-            None => 1,
-        };
-        let mut syncing = Vec::with_capacity(parts);
-        for part in 0..parts {
-            let records = self.clone();
-            syncing.push(spawn_blocking(move || records.sync_part(part, parts)));
-        }
-        let mut all = Ok(());
-        for part in syncing {
-            let broken_off =
-                |_| Err("Writing to the disk was broken off; nothing was changed.".to_owned());
-            all = all.and(part.await.unwrap_or_else(broken_off));
-        }
-        all
-    }
-
-    fn sync_part(&self, part: usize, n_parts: usize) -> Result<(), String> {
-        // Of the bytes that were there, the checkpoint may soon hold the only copy.
-        if let Some(it) = &self.checkpoint {
-            it.sync(part, n_parts)?;
-        }
-        match &self.journal {
-            Some(it) if part == 0 && !self.is_alone => it.sync().map_err(unwritten),
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// All is done or taken back.
-    fn end(self: Arc<Self>, world: &World) {
-        self.journal.iter().for_each(Journal::end);
-        let checkpoints = world.checkpoints.clone();
-        // Nobody waits for what is old to be gone.
-        drop(spawn_blocking(move || {
-            if let Some(it) = &self.checkpoint {
-                checkpoints.make_room(it);
-            }
-        }));
-    }
-}
-
-/// Looks at the files, and writes down what is about to be done to them; `None` when one is not what its change was
-/// planned on. The error is for the model. All of it waits for the disk, so it is one work: a change of
-/// threads takes longer than each of its parts.
-fn prepare(
-    world: &World,
-    documents: &Snapshot,
-    changes: &Changes,
-    id: &str,
-) -> Result<Option<Prepared>, String> {
-    let Some(checked) = check::check(world, documents, changes)? else {
-        return Ok(None);
-    };
-    let Checked {
-        editor,
-        disk,
-        before,
-        was,
-    } = checked;
-    let checkpoint = checkpoint(world, changes, &before)?;
-    let entry = Entry {
-        session: world.session.to_string(),
-        call: match &changes.by {
-            Whose::Agent(author) => Some(author.call),
-            Whose::Review | Whose::Person => None,
-        },
-        title: changes.label.clone(),
-        root: world.workspace.root().to_path_buf(),
-        checkpoint: checkpoint.as_ref().map(|it| it.id().to_owned()),
-        files: edited(&changes.files),
-        beside: disk::beside(&disk, id),
-    };
-    // The editor does one thing whole, and what it holds outlasts this process.
-    let is_alone = changes.files.len() == 1;
-    let journal = match is_alone && disk.is_empty() {
-        true => None,
-        false => Some(world.journals.begin(id, &entry).map_err(unwritten)?),
-    };
-    Ok(Some(Prepared {
-        editor,
-        disk,
-        was,
-        files: entry.files,
-        records: Arc::new(Records {
-            checkpoint,
-            journal,
-            is_alone,
-        }),
-    }))
-}
-
-/// Begins a checkpoint, where one is wanted.
-fn checkpoint(
-    world: &World,
-    changes: &Changes,
-    before: &[Before],
-) -> Result<Option<Begun>, String> {
-    let author = match &changes.by {
-        Whose::Agent(author) => Some(author.clone()),
-        Whose::Review => None,
-        // Whoever restores has made one.
-        Whose::Person => return Ok(None),
-    };
-    // Of the scratchpad nothing is kept.
-    if !world.checkpoint_first || before.is_empty() {
-        return Ok(None);
-    }
-    let cause = Cause {
-        title: changes.label.clone(),
-        action: world
-            .action
-            .as_deref()
-            .filter(|_| author.is_some())
-            .cloned(),
-        author,
-    };
-    let root = world.workspace.root();
-    world.checkpoints.begin(root, &cause, before).map(Some)
-}
-
-fn unwritten(error: std::io::Error) -> String {
-    format!(
-        "What is about to be changed cannot be written down in Undine's data folder ({error}), so nothing was \
-         changed. Ask the person to see to it."
-    )
 }
 
 /// Writes into the session's log what a call is about to change; false: the call has ended meanwhile.
