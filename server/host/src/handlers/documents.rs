@@ -41,13 +41,9 @@ impl Host {
         let encoding = self.client.encoding;
         let changed = self.documents.changed(params, encoding, repaired, limit);
         if let Some(changed) = changed {
-            let late = self.late_text(&changed.path);
-            let is_expected = late.is_some() || self.expects_text(&changed.path);
+            let is_expected = self.expects_text(&changed.path);
             if let Some(document) = self.documents.get(&changed.path) {
                 self.reviews.changed(&changed, document, is_expected);
-                if let Some(waiter) = late {
-                    self.reviews.reached(&changed.path, &waiter.by, document);
-                }
             }
             self.document_moved(&changed.path, limit);
         }
@@ -103,18 +99,6 @@ impl Host {
     pub(crate) fn expects_text(&self, path: &Path) -> bool {
         let mut waiters = self.text_waiters.iter();
         waiters.any(|it| it.path == path && !it.reply.is_closed())
-    }
-
-    /// The edit of ours that has just come to a document although nobody waits for it any more: an editor in which
-    /// a question is open makes it once that is answered. Forgets all others of this document, since their versions
-    /// are old now.
-    fn late_text(&mut self, path: &Path) -> Option<TextWaiter> {
-        let is_late = |it: &mut TextWaiter| it.path == path && it.reply.is_closed();
-        let late: Vec<TextWaiter> = self.text_waiters.extract_if(.., is_late).collect();
-        let Content::Text(rope) = &self.documents.get(path)?.content else {
-            return None;
-        };
-        late.into_iter().find(|it| *rope == it.text.as_str())
     }
 
     /// Answers tasks that wait for this text, and says so once when it is too large.
