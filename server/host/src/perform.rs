@@ -244,6 +244,7 @@ impl Host {
             file_operations: self.client.file_operations,
             limits: Arc::new(self.client.limits(&config.limits)),
             edits: config.edits.clone(),
+            exec: config.exec.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
             journals: Journals::new(&self.folders.data),

@@ -11,7 +11,7 @@ use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
-use protocol::config::{Edits, Limits};
+use protocol::config::{Edits, Exec, Limits};
 use protocol::hunks::ProposedHunk;
 use protocol::record::EditedFile;
 use protocol::review::Author;
@@ -49,6 +49,7 @@ pub struct World {
     pub file_operations: FileOperations,
     pub limits: Arc<Limits>,
     pub edits: Edits,
+    pub exec: Exec,
     pub locks: Arc<Locks>,
     pub children: Arc<Children>,
     pub journals: Journals,

@@ -54,7 +54,19 @@ pub struct Command {
     pub folder: PathBuf,
     /// The whole environment, see [`environment::scrubbed`]. Nothing else of ours is inherited.
     pub environment: Vec<(OsString, OsString)>,
+    pub streams: Streams,
     pub limits: Limits,
+}
+
+/// What a command's stdin, stdout and stderr are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// Nothing to read; stdout and stderr are one pipe. There is no terminal.
+    #[default]
+    Pipe,
+    /// A pseudo-terminal of its own, 120 by 40, where nobody types: the input is always at its end. A pipe where the
+    /// system has no terminal left.
+    Terminal,
 }
 
 /// Bounds of one command.

@@ -22,6 +22,9 @@ pub struct Config {
     pub safety: Safety,
     /// How edits reach the editor.
     pub edits: Edits,
+    /// How commands run.
+    #[schemars(extend("x-trusted" = true))]
+    pub exec: Exec,
     /// Time-outs and caps.
     #[schemars(extend("x-trusted" = true))]
     pub limits: Limits,
@@ -103,6 +106,20 @@ pub enum Save {
     Always,
     /// None.
     Never,
+}
+
+/// How commands run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Exec {
+    /// Whether a foreground command has a pseudo-terminal, so that programs write as they do for a person. Else pipes.
+    pub pty: bool,
+}
+
+impl Default for Exec {
+    fn default() -> Self {
+        Self { pty: true }
+    }
 }
 
 macro_rules! limits {

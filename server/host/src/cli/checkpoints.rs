@@ -149,6 +149,7 @@ fn world(flags: Layer, editor: Editor) -> anyhow::Result<World> {
         journals: Journals::new(&folders.data),
         limits: Arc::new(config.limits),
         edits: config.edits,
+        exec: config.exec,
         locks: Arc::default(),
         children: Arc::new(Children::new(launcher)),
         checkpoints: Arc::new(checkpoints),

@@ -6,19 +6,22 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, MissedTickBehavior, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::process::capture::{Capture, Decoder};
 use crate::process::children::Place;
 use crate::process::control::Control;
-use crate::process::launcher::{Launcher, Report};
+use crate::process::launcher::{Launcher, Report, Terms};
 use crate::process::output::{Ends, Output};
-use crate::process::{Command, End, Outcome, RunError};
+use crate::process::{Command, End, Outcome, RunError, Streams};
 
 /// On top of the grace, how long the launcher may take to end a tree. It gives up by itself a little
 /// sooner; this is for one that is stuck or stopped.
 const LAUNCHER_WAIT: Duration = Duration::from_millis(1500);
+
+/// How often the end of input is typed on a terminal, for the next program that waits for some.
+const INPUT_ENDS_EVERY: Duration = Duration::from_secs(1);
 
 /// How long to read on when all is over but somebody still holds the pipe: a process which could not
 /// be killed, or one that was handed the descriptor.
@@ -27,7 +30,7 @@ const DRAIN_WAIT: Duration = Duration::from_millis(200);
 /// Runs a command in the foreground and returns when it and all it started are gone.
 ///
 /// What the command leaves running (`server &`) is ended with it: a foreground command owns its tree.
-/// Its stdin is empty, it has no terminal; stdout and stderr are one stream.
+/// There is nothing for it to read; stdout and stderr are one stream.
 ///
 /// `on_output` gets the text as it arrives, decoded but with its escape sequences, and without bound:
 /// who shows it, bounds it. It must not block. The result's text is bounded and clean.
@@ -51,7 +54,7 @@ pub async fn run(
         return Err(RunError::NoFolder(command.folder));
     }
     let (mut control, channel) = Control::open().map_err(RunError::NotStarted)?;
-    let (mut output, ends) = Output::open().map_err(RunError::NotStarted)?;
+    let (mut output, ends) = Output::open(command.streams).map_err(RunError::NotStarted)?;
     let started = Instant::now();
     let mut launcher =
         start(place.launcher(), &command, channel, ends).map_err(RunError::NotStarted)?;
@@ -59,6 +62,8 @@ pub async fn run(
     let mut is_channel_open = true;
     let mut is_output_open = true;
     let mut buffer = vec![0; 32 * 1024];
+    let mut input = tokio::time::interval(INPUT_ENDS_EVERY);
+    input.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let alarm = match run.end {
             None => started + command.limits.timeout,
@@ -73,6 +78,7 @@ pub async fn run(
             () = sleep_until(alarm) => if is_running { News::Stop(End::TimedOut) } else { News::Stuck },
             report = control.report(), if is_channel_open => News::Report(report),
             _ = launcher.wait() => break,
+            _ = input.tick() => News::Input,
             n_read = output.read(&mut buffer), if is_output_open => News::Output(n_read.unwrap_or(0)),
         };
         match news {
@@ -92,6 +98,7 @@ pub async fn run(
             }
             News::Report(None) => is_channel_open = false,
             News::Report(Some(report)) => run.hear(report)?,
+            News::Input => output.end_input(),
             News::Output(0) => is_output_open = false,
             News::Output(n_read) => run.take(&buffer[..n_read], &mut on_output),
         }
@@ -133,6 +140,8 @@ enum News {
     /// The launcher takes longer over ending the tree than it should.
     Stuck,
     Report(Option<Report>),
+    /// Whoever waits for input is to be told again that there is none.
+    Input,
     Output(usize),
 }
 
@@ -199,10 +208,14 @@ fn start(
     ends: Ends,
 ) -> io::Result<tokio::process::Child> {
     let shell = ["/bin/sh", "-c", &command.line].map(OsStr::new);
+    let terms = Terms {
+        grace: u64::try_from(command.limits.grace.as_millis()).unwrap_or(u64::MAX),
+        terminal: ends.streams == Streams::Terminal,
+    };
     tokio::process::Command::new(launcher.program())
         // The name in process lists; the program's own path may be one below /proc.
         .arg0("undine")
-        .args(Launcher::arguments(command.limits.grace, &shell))
+        .args(Launcher::arguments(&terms, &shell))
         .current_dir(&command.folder)
         .env_clear()
         .envs(

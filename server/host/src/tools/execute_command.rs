@@ -2,7 +2,7 @@
 
 use super::Tool;
 use crate::plan::{Done, Plan, Run, World};
-use crate::process::{self, Command, End, environment};
+use crate::process::{self, Command, End, Streams, environment};
 use crate::workspace::FilePath;
 use engine::session::Preview;
 use protocol::acp::ToolKind;
@@ -22,7 +22,7 @@ const SHOWN: usize = 8 * 1024;
 /// A command may say a line a thousand times a second; nobody reads that.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
-/// Run a shell command in the project and get its output. It has no terminal and no input.
+/// Run a shell command in the project and get its output. Nobody can type anything: it has no input.
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// The command line, for `sh -c`.
@@ -94,6 +94,11 @@ async fn execute(
         line,
         folder: folder.real,
         environment,
+        streams: if world.exec.pty {
+            Streams::Terminal
+        } else {
+            Streams::Pipe
+        },
         limits,
     };
     // Said from a task of its own, because the command's pipe must be read whatever the loop does.
