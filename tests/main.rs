@@ -4,6 +4,7 @@ mod support;
 
 mod approval_queue;
 mod approvals;
+mod background;
 mod cancel;
 mod change_sets;
 mod checkpoints;

@@ -18,12 +18,12 @@ fn requirements_with_a_test() {
     let table = table(&found);
     eprintln!("{table}");
     expect![[r#"
-        R: 26 of 217
-          1-99: 21 of 99
+        R: 42 of 217
+          1-99: 37 of 99
           100-199: 0 of 100
           200-217: 5 of 18
-          tested: 6-20 41-44 47-48 211 213-216
-          not yet: 1-5 21-40 45-46 49-210 212 217
+          tested: 6-20 41-44 47-53 55-58 60 62-66 68 211 213-216
+          not yet: 1-5 21-40 45-46 54 59 61 67 69-210 212 217
         S: 0 of 72
           1-72: 0 of 72
           tested: none

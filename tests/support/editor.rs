@@ -79,7 +79,12 @@ impl Editor {
             .stderr(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let connection = Connection::new(&mut server);
-        let ignored = vec!["window/logMessage", "$/progress", "undine/review/changed"];
+        let ignored = vec![
+            "window/logMessage",
+            "$/progress",
+            "undine/review/changed",
+            "undine/process/changed",
+        ];
         Self {
             server,
             connection,

@@ -11,6 +11,7 @@ use crate::handlers::{Reviewing, Shown};
 use crate::lsp::{self, FrontEvent, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
+use crate::process::background::{Jobs, OnChange};
 use crate::process::launcher::Launcher;
 use crate::reviews::Reviews;
 use crate::run;
@@ -329,6 +330,15 @@ pub(crate) async fn with_host(
     let folders = Folders::from_environment();
     let reviews = Reviews::kept(folders.data.join("review"), inbox.clone());
     let reviews = reviews.context("starting the thread that saves reviews")?;
+    let to_loop = inbox.clone();
+    let on_change: OnChange = Box::new(move |session| {
+        // With many messages waiting it comes later; by then the list may be another, and that one is sent.
+        let (to_loop, session) = (to_loop.clone(), session.clone());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { to_loop.send(Event::Processes(session)).await });
+        }
+    });
+    let jobs = Jobs::new(folders.data.join("processes"), on_change);
     let host = Host {
         out: out.clone(),
         inbox: inbox.clone(),
@@ -356,6 +366,7 @@ pub(crate) async fn with_host(
         asking: crate::asking::Asking::default(),
         tasks: Tasks::new(runtime),
         children: children.clone(),
+        jobs,
         locks: Arc::default(),
         due: VecDeque::new(),
         ended: Some(ended),

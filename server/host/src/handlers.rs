@@ -13,6 +13,7 @@ mod documents;
 mod hints;
 mod lenses;
 mod lifecycle;
+mod processes;
 mod prompt;
 mod refresh;
 mod reverting;

@@ -12,6 +12,7 @@ use crate::handlers::{Approving, Reviewing, Shown};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
+use crate::process::background::Jobs;
 use crate::reviews::Reviews;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
@@ -64,6 +65,7 @@ pub struct Host {
     pub(crate) asking: Asking,
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
+    pub(crate) jobs: Jobs,
     pub(crate) locks: Arc<Locks>,
     pub(crate) checkpoints: Checkpoints,
     /// What sessions are to be told, in order, after the effects at hand.
@@ -243,6 +245,16 @@ impl Host {
                     ClientRequest::RestoreCheckpoint(params) => {
                         self.restore_checkpoint(params, reply)
                     }
+                    ClientRequest::ListProcesses(params) => {
+                        reply.send::<methods::ListProcesses>(self.list_processes(&params))
+                    }
+                    ClientRequest::ReadProcess(params) => {
+                        reply.send::<methods::ReadProcess>(self.read_process(&params))
+                    }
+                    ClientRequest::StopProcess(params) => self.stop_process(&params, reply),
+                    ClientRequest::DetachProcess(params) => {
+                        reply.send::<methods::DetachProcess>(self.detach_process(&params))
+                    }
                 },
                 Incoming::Lsp(request) => match request {
                     LspRequest::CodeAction(params) => reply.send_value(self.code_actions(params)),
@@ -307,6 +319,7 @@ impl Host {
             }
             Event::SaveReview => self.save_review(),
             Event::Warn(text) => self.warn_once(text),
+            Event::Processes(session) => self.processes_changed(&session),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {

@@ -247,6 +247,7 @@ impl Host {
             exec: config.exec.clone(),
             locks: self.locks.clone(),
             children: self.children.clone(),
+            jobs: self.jobs.clone(),
             journals: Journals::new(&self.folders.data),
             checkpoints: Arc::new(self.checkpoints.with_limits(&config.limits)),
             checkpoint_first: config.safety.checkpoint_on_mutation,

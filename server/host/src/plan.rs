@@ -3,6 +3,7 @@
 use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
+use crate::process::background::Jobs;
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
@@ -52,6 +53,8 @@ pub struct World {
     pub exec: Exec,
     pub locks: Arc<Locks>,
     pub children: Arc<Children>,
+    /// Commands that run, of all sessions.
+    pub jobs: Jobs,
     pub journals: Journals,
     pub checkpoints: Arc<Checkpoints>,
     /// Whether an agent's change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`).

@@ -8,6 +8,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+#[cfg(unix)]
+pub mod background;
 pub mod capture;
 pub mod children;
 pub mod clean;
@@ -15,6 +17,7 @@ pub mod clean;
 mod control;
 pub mod environment;
 pub mod launcher;
+mod log;
 #[cfg(unix)]
 mod output;
 pub mod parent;
@@ -43,7 +46,7 @@ mod run {
 
 pub use capture::Captured;
 pub use children::{Children, Place};
-pub use run::run;
+pub use run::{Heard, follow, run};
 
 /// One command line for the shell, and all it needs to run.
 #[derive(Debug, Clone)]

@@ -142,6 +142,8 @@ limits! {
     command_default_secs = 30,
     /// Most seconds a command may run.
     command_max_secs = 300,
+    /// Seconds without output after which a running command is shown to be silent; 0 never.
+    command_quiet_secs = 10,
     /// Bytes of a command's output that are kept: half from its head, half from its tail.
     command_output_bytes = 262_144,
     /// Milliseconds between asking a process to end and killing it.

@@ -17,10 +17,12 @@ pub(super) enum PromptCommand {
     Approvals(Option<String>),
     Approve(String),
     Deny(String),
+    Logs(Option<String>),
+    Stop(String),
 }
 
 /// What is announced: name, what it does, what follows it.
-const TABLE: [(&str, &str, Option<&str>); 6] = [
+const TABLE: [(&str, &str, Option<&str>); 8] = [
     (
         "checkpoint",
         "Makes a checkpoint of files, to be restored later",
@@ -51,6 +53,16 @@ const TABLE: [(&str, &str, Option<&str>); 6] = [
         "Takes an action off the list of approvals, for good",
         Some("an approval's id or its beginning"),
     ),
+    (
+        "logs",
+        "Lists the processes in the background, or shows the end of one's output",
+        Some("a process's id, as bg-1234; all, if missing"),
+    ),
+    (
+        "stop",
+        "Ends a process in the background with all it has started",
+        Some("a process's id, as bg-1234"),
+    ),
 ];
 
 impl PromptCommand {
@@ -66,6 +78,8 @@ impl PromptCommand {
             // Without an id there is none that begins so, and the person is told.
             "/approve" => Some(Self::Approve(rest.trim().to_owned())),
             "/deny" => Some(Self::Deny(rest.trim().to_owned())),
+            "/logs" => Some(Self::Logs(words(rest).into_iter().next())),
+            "/stop" => Some(Self::Stop(rest.trim().to_owned())),
             _ => None,
         }
     }
@@ -88,6 +102,8 @@ impl Host {
             PromptCommand::Approvals(id) => self.list_approvals(session, asker, id),
             PromptCommand::Approve(id) => self.approve_for(session, asker, &id),
             PromptCommand::Deny(id) => self.deny_for(session, asker, &id),
+            PromptCommand::Logs(id) => self.logs_for(session, asker, id),
+            PromptCommand::Stop(id) => self.stop_for(session, asker, &id),
         }
     }
 

@@ -33,7 +33,8 @@ const DRAIN_WAIT: Duration = Duration::from_millis(200);
 /// There is nothing for it to read; stdout and stderr are one stream.
 ///
 /// `on_output` gets the text as it arrives, decoded but with its escape sequences, and without bound:
-/// who shows it, bounds it. It must not block. The result's text is bounded and clean.
+/// who shows it, bounds it. It must not block. The result's text is bounded and clean. [`follow`] is the same
+/// for whoever keeps the output himself.
 ///
 /// Dropping the future ends the command too, but without waiting for it.
 ///
@@ -46,9 +47,47 @@ pub async fn run(
     token: CancellationToken,
     mut on_output: impl FnMut(&str) + Send,
 ) -> Result<Outcome, RunError> {
-    let mut run = Running::new(command.limits.n_output);
+    let mut capture = Capture::new(command.limits.n_output);
+    let mut decoder = Decoder::default();
+    let ended = follow(command, place, token, |heard| match heard {
+        Heard::Started(_) => {}
+        Heard::Output(chunk) => {
+            capture.push(chunk);
+            decoder.push(chunk, &mut on_output);
+        }
+    })
+    .await;
+    decoder.finish(&mut on_output);
+    let (end, duration) = ended?;
+    Ok(Outcome {
+        output: capture.finish(),
+        end,
+        duration,
+    })
+}
+
+/// What a command does while it runs.
+#[derive(Debug)]
+pub enum Heard<'a> {
+    /// It has begun; the number of its own process.
+    Started(i32),
+    /// Bytes that it wrote.
+    Output(&'a [u8]),
+}
+
+/// As [`run`], and keeps nothing: `on_heard` gets all the bytes.
+///
+/// # Errors
+/// If the command did not run at all.
+pub async fn follow(
+    command: Command,
+    place: Place,
+    token: CancellationToken,
+    mut on_heard: impl FnMut(Heard<'_>) + Send,
+) -> Result<(End, Duration), RunError> {
+    let mut run = Running::default();
     if token.is_cancelled() || place.is_stopping() {
-        return Ok(run.outcome(End::Cancelled, Duration::ZERO));
+        return Ok((End::Cancelled, Duration::ZERO));
     }
     if !command.folder.is_dir() {
         return Err(RunError::NoFolder(command.folder));
@@ -97,10 +136,15 @@ pub async fn run(
                 break;
             }
             News::Report(None) => is_channel_open = false,
-            News::Report(Some(report)) => run.hear(report)?,
+            News::Report(Some(report)) => {
+                if let Report::Started(pid) = report {
+                    on_heard(Heard::Started(pid));
+                }
+                run.hear(report)?;
+            }
             News::Input => output.end_input(),
             News::Output(0) => is_output_open = false,
-            News::Output(n_read) => run.take(&buffer[..n_read], &mut on_output),
+            News::Output(n_read) => on_heard(Heard::Output(&buffer[..n_read])),
         }
     }
 
@@ -120,14 +164,13 @@ pub async fn run(
     let drain = async {
         // After the end of the stream it says so once more.
         while let Ok(n_read @ 1..) = output.read(&mut buffer).await {
-            run.take(&buffer[..n_read], &mut on_output);
+            on_heard(Heard::Output(&buffer[..n_read]));
         }
     };
     let _ = timeout(DRAIN_WAIT, drain).await;
-    std::mem::take(&mut run.decoder).finish(&mut on_output);
 
     match run.end {
-        Some((end, at)) => Ok(run.outcome(end, at - started)),
+        Some((end, at)) => Ok((end, at - started)),
         None => Err(RunError::NotStarted(io::Error::other(
             "its launcher ended before it began",
         ))),
@@ -146,24 +189,14 @@ enum News {
 }
 
 /// What is known of the command so far.
+#[derive(Default)]
 struct Running {
-    capture: Capture,
-    decoder: Decoder,
     /// The shell's process and group, while nobody has waited for it: its number is its own.
     shell: Option<Pid>,
     end: Option<(End, Instant)>,
 }
 
 impl Running {
-    fn new(n_output: usize) -> Self {
-        Self {
-            capture: Capture::new(n_output),
-            decoder: Decoder::default(),
-            shell: None,
-            end: None,
-        }
-    }
-
     fn hear(&mut self, report: Report) -> Result<(), RunError> {
         match report {
             Report::Started(pid) => self.shell = Some(Pid::from_raw(pid)),
@@ -185,19 +218,6 @@ impl Running {
     /// What happened first counts: an exit that follows our stop is the stop's doing.
     fn over(&mut self, end: End) {
         self.end.get_or_insert((end, Instant::now()));
-    }
-
-    fn take(&mut self, chunk: &[u8], on_output: &mut (impl FnMut(&str) + Send)) {
-        self.capture.push(chunk);
-        self.decoder.push(chunk, on_output);
-    }
-
-    fn outcome(self, end: End, duration: Duration) -> Outcome {
-        Outcome {
-            output: self.capture.finish(),
-            end,
-            duration,
-        }
     }
 }
 
