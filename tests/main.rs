@@ -31,6 +31,8 @@ mod questions;
 mod requirements;
 mod resume;
 mod review;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod surfaces;
 mod tasks;
 mod tidy;

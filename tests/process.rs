@@ -85,6 +85,7 @@ fn command(folder: &Path, line: &str) -> Command {
         folder: folder.into(),
         environment: scrubbed(std::env::vars_os(), &[]),
         streams: Streams::Pipe,
+        sandbox: None,
         limits: Limits {
             timeout: FOR_EVER,
             ..Limits::default()

@@ -66,9 +66,11 @@ impl Editor {
         let mut command = Command::new(env!("CARGO_BIN_EXE_undine"));
         command
             .arg("lsp")
+            .args(&setup.flags)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", workspace.outside("home"))
+            .env("TMPDIR", workspace.outside("tmp"))
             .env("UNDINE_CONFIG_DIR", workspace.outside("config"))
             .env("UNDINE_DATA_DIR", workspace.outside("data"))
             .env("UNDINE_NO_KEYRING", "1")

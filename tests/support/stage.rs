@@ -43,6 +43,14 @@ impl Stage {
         self.editor = Editor::start(&self.setup, &self.workspace);
     }
 
+    /// As [`restart`](Self::restart), with more on its command line.
+    #[track_caller]
+    pub fn restart_with_flags(&mut self, flags: &[&'static str]) {
+        self.setup.flags = flags.to_vec();
+        self.editor.finish();
+        self.restart();
+    }
+
     /// As [`restart`](Self::restart), with another model: what the server before was about to ask the old
     /// one is nobody's business any more.
     #[track_caller]

@@ -17,7 +17,7 @@ impl Workspace {
             .tempdir()
             .unwrap();
         let workspace = Self { folder };
-        for name in ["project", "config", "data", "home"] {
+        for name in ["project", "config", "data", "home", "tmp"] {
             fs::create_dir(workspace.outside(name)).unwrap();
         }
         for (path, text) in split(files) {

@@ -49,6 +49,15 @@ struct Arguments {
     /// How much may be done without asking: read_only, ask, auto or full_access.
     #[arg(long, global = true)]
     mode: Option<String>,
+    /// Keeps commands from the network.
+    #[arg(long, global = true)]
+    no_network: bool,
+    /// Lets commands write only in the project and the folder for temporary files.
+    #[arg(long, global = true)]
+    confine_fs: bool,
+    /// Both: --no-network and --confine-fs.
+    #[arg(long, global = true)]
+    sandbox: bool,
     /// Writes the log to this file and not to stderr.
     #[arg(long, value_name = "FILE", global = true)]
     log_file: Option<PathBuf>,
@@ -226,6 +235,12 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Layer> {
     }
     if let Some(mode) = &arguments.mode {
         put(&mut table, "safety.mode", Value::String(mode.clone()));
+    }
+    if arguments.no_network || arguments.sandbox {
+        put(&mut table, "safety.network", Value::from("deny"));
+    }
+    if arguments.confine_fs || arguments.sandbox {
+        put(&mut table, "safety.filesystem", Value::from("project"));
     }
     Ok(Layer {
         origin: Origin::Flag,

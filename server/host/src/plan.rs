@@ -4,6 +4,7 @@ use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
 use crate::process::background::Jobs;
+use crate::process::sandbox::{Files, Sandbox};
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
@@ -12,11 +13,11 @@ use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
-use protocol::config::{Edits, Exec, Limits};
+use protocol::config::{Edits, Exec, Filesystem, Limits, Network};
 use protocol::hunks::ProposedHunk;
 use protocol::record::EditedFile;
 use protocol::review::Author;
-use protocol::session::CallId;
+use protocol::session::{CallId, Mode};
 use protocol::tool::{Access, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -51,6 +52,9 @@ pub struct World {
     pub limits: Arc<Limits>,
     pub edits: Edits,
     pub exec: Exec,
+    pub mode: Mode,
+    pub network: Network,
+    pub filesystem: Filesystem,
     pub locks: Arc<Locks>,
     pub children: Arc<Children>,
     /// Commands that run, of all sessions.
@@ -63,6 +67,40 @@ pub struct World {
     pub action: Option<Arc<Action>>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
+}
+
+impl World {
+    /// What a command that runs in this folder is kept from.
+    pub fn sandbox(&self, folder: &FilePath) -> Option<Sandbox> {
+        let files = match self.filesystem {
+            Filesystem::Free => Files::Free,
+            Filesystem::Project => {
+                let mut places = self.workspace.roots().to_vec();
+                places.push(folder.real.clone());
+                let temporary = std::env::temp_dir();
+                places.push(temporary.canonicalize().unwrap_or(temporary));
+                Files::Below(places)
+            }
+        };
+        let network = self.network == Network::Allow;
+        if network && files == Files::Free {
+            return None;
+        }
+        Some(Sandbox {
+            network,
+            files,
+            protected: self.workspace.own_folders(),
+        })
+    }
+
+    /// What keeps a command from changing anything.
+    pub fn read_only_sandbox(&self) -> Sandbox {
+        Sandbox {
+            network: false,
+            files: Files::Nothing,
+            protected: self.workspace.own_folders(),
+        }
+    }
 }
 
 /// What an editor does to whole files in a workspace edit, beside changing texts.

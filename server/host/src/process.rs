@@ -23,6 +23,7 @@ mod output;
 pub mod parent;
 #[cfg(unix)]
 mod run;
+pub mod sandbox;
 #[cfg(not(unix))]
 mod run {
     //! Honest about what is missing.
@@ -47,6 +48,7 @@ mod run {
 pub use capture::Captured;
 pub use children::{Children, Place};
 pub use run::{Heard, follow, run};
+pub use sandbox::Sandbox;
 
 /// One command line for the shell, and all it needs to run.
 #[derive(Debug, Clone)]
@@ -58,6 +60,8 @@ pub struct Command {
     /// The whole environment, see [`environment::scrubbed`]. Nothing else of ours is inherited.
     pub environment: Vec<(OsString, OsString)>,
     pub streams: Streams,
+    /// What it is kept from; nothing, if missing.
+    pub sandbox: Option<Sandbox>,
     pub limits: Limits,
 }
 

@@ -60,6 +60,26 @@ impl Workspace {
         self.roots.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Undine's own folders as a sandbox protects them: whole, and in a project all of `.undine`, because a part of
+    /// it could be replaced by renaming it.
+    pub fn own_folders(&self) -> Vec<PathBuf> {
+        let in_roots = self.roots.iter().map(|it| it.join(".undine"));
+        let mut all: Vec<PathBuf> = in_roots.collect();
+        let is_in_root = |it: &&PathBuf| all.iter().any(|own| it.starts_with(own));
+        let others: Vec<PathBuf> = self
+            .protected
+            .iter()
+            .filter(|it| !is_in_root(it))
+            .map(|it| nearest(it).unwrap_or_else(|| it.clone()))
+            .collect();
+        all.extend(others);
+        all
+    }
+
     /// The file that a model's path means. The error is for the model.
     pub fn resolve(&self, path: &str) -> Result<FilePath, String> {
         let lower = path.trim_start().to_ascii_lowercase();

@@ -76,6 +76,37 @@ pub struct Safety {
     pub mode: Mode,
     /// Whether files are put into a checkpoint before a tool changes them.
     pub checkpoint_on_mutation: bool,
+    /// Whether commands may use the network.
+    pub network: Network,
+    /// What commands may write.
+    pub filesystem: Filesystem,
+}
+
+/// Whether commands may use the network. What is stricter compares smaller.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// No command may. Where the system cannot see to that, no command runs.
+    Deny,
+    /// They may.
+    #[default]
+    Allow,
+}
+
+/// What commands may write. What is stricter compares smaller.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Filesystem {
+    /// The project, the folder they run in and the one for temporary files. Where the system cannot see to that, no
+    /// command runs.
+    Project,
+    /// What the person may.
+    #[default]
+    Free,
 }
 
 impl Default for Safety {
@@ -83,6 +114,8 @@ impl Default for Safety {
         Self {
             mode: Mode::default(),
             checkpoint_on_mutation: true,
+            network: Network::default(),
+            filesystem: Filesystem::default(),
         }
     }
 }

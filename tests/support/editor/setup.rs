@@ -23,6 +23,8 @@ pub struct Setup {
     pub process_id: Option<u32>,
     pub options: Value,
     pub environment: Vec<(&'static str, String)>,
+    /// More on the server's command line.
+    pub flags: Vec<&'static str>,
 }
 
 impl Setup {
@@ -41,6 +43,7 @@ impl Setup {
             process_id: None,
             options: Value::Null,
             environment: Vec::new(),
+            flags: Vec::new(),
         }
     }
 

@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::process::sandbox::Sandbox;
+
 #[cfg(unix)]
 mod stage;
 #[cfg(unix)]
@@ -23,6 +25,12 @@ mod tree;
 
 /// The hidden first argument. Underscores, so that no subcommand will ever collide with it.
 const FLAG: &str = "__launch";
+
+/// The exit code of a command that cannot be confined as wanted, and was not run (spec 7.2).
+pub const CANNOT_CONFINE: i32 = 126;
+
+/// How what such a command says instead begins.
+pub const NOT_CONFINED: &str = "The command was not run: it was to be confined, and ";
 
 /// Which executable serves as the launcher.
 #[derive(Debug, Clone)]
@@ -75,6 +83,7 @@ pub(super) struct Terms {
     pub(super) grace: u64,
     /// Whether its stdout is a terminal that is to be the command's own.
     pub(super) terminal: bool,
+    pub(super) sandbox: Option<Sandbox>,
 }
 
 /// Becomes the launcher if the arguments say so, and then never returns.

@@ -231,6 +231,7 @@ fn start(
     let terms = Terms {
         grace: u64::try_from(command.limits.grace.as_millis()).unwrap_or(u64::MAX),
         terminal: ends.streams == Streams::Terminal,
+        sandbox: command.sandbox.clone(),
     };
     tokio::process::Command::new(launcher.program())
         // The name in process lists; the program's own path may be one below /proc.

@@ -148,6 +148,7 @@ fn command(
         folder: folder.real.clone(),
         environment: environment::scrubbed(std::env::vars_os(), &also_secret),
         streams,
+        sandbox: world.sandbox(folder),
         limits: Limits {
             timeout: NO_TIMEOUT,
             grace,

@@ -133,6 +133,7 @@ fn start(terms: &Terms, command: &[OsString], control: &UnixStream) -> io::Resul
     let channel = control.as_raw_fd();
     let mut command = Command::new(program);
     command.args(arguments);
+    let confinement = terms.sandbox.as_ref().map(confine::prepare);
     let has_terminal = terms.terminal;
     if has_terminal {
         command.stdin(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?));
@@ -156,10 +157,54 @@ fn start(terms: &Terms, command: &[OsString], control: &UnixStream) -> io::Resul
             }
             let started = Report::Started(getpid().as_raw()).to_bytes();
             nix::unistd::write(BorrowedFd::borrow_raw(channel), &started)?;
+            if let Some(prepared) = &confinement
+                && let Err(why) = prepared
+                    .as_ref()
+                    .map_err(String::clone)
+                    .and_then(confine::enter)
+            {
+                refuse(&why);
+            }
             Ok(())
         });
     }
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
+}
+
+/// Ends the command's process before it is the command.
+fn refuse(why: &str) -> ! {
+    // The process has one thread, so that memory may be had also after the fork.
+    let text = format!("{}{why}.\n", super::NOT_CONFINED);
+    let _ = io::stderr().write_all(text.as_bytes());
+    // SAFETY: the call ends the process and does nothing else.
+    unsafe { libc::_exit(super::CANNOT_CONFINE) }
+}
+
+#[cfg(target_os = "linux")]
+mod confine {
+    use crate::process::sandbox::{Sandbox, linux::Prepared};
+
+    pub(super) fn prepare(sandbox: &Sandbox) -> Result<Prepared, String> {
+        Prepared::new(sandbox)
+    }
+
+    pub(super) fn enter(prepared: &Prepared) -> Result<(), String> {
+        prepared.enter()
+    }
+}
+
+/// Nothing is confined here yet, so nothing runs that is to be.
+#[cfg(not(target_os = "linux"))]
+mod confine {
+    use crate::process::sandbox::{Kernel, Sandbox};
+
+    pub(super) fn prepare(sandbox: &Sandbox) -> Result<(), String> {
+        sandbox.judge(Kernel::look()).map_err(|it| it.to_string())
+    }
+
+    pub(super) fn enter(_: &()) -> Result<(), String> {
+        Err("this system is not supported".to_owned())
+    }
 }
 
 /// A server that is gone cannot be told: what follows is then to end the tree, and it does.

@@ -5,7 +5,8 @@ use super::with_footer;
 use crate::plan::{Done, Run};
 use crate::process::background::{Foreground, Job};
 use crate::process::clean::clean;
-use crate::process::{Command, End};
+use crate::process::launcher::{CANNOT_CONFINE, NOT_CONFINED};
+use crate::process::{Command, End, Sandbox};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
@@ -23,6 +24,7 @@ pub(super) async fn run(command: Command, timeout: Duration, run: Run) -> Result
         output,
         accepted: _,
     } = run;
+    let sandbox = command.sandbox.clone();
     let call = output.call.to_string();
     let owner = world.session.clone();
     let running = world
@@ -89,6 +91,12 @@ pub(super) async fn run(command: Command, timeout: Duration, run: Run) -> Result
         End::Cancelled => return Ok(Done::Cancelled),
         End::TimedOut => return Err(with_footer(text, Some(timed_out(timeout, &quiet)))),
     };
+    if let Some(sandbox) = &sandbox
+        && code != 0
+        && let Some(why) = denied(sandbox, end, &text)
+    {
+        return Err(with_footer(with_footer(text, footer), Some(why)));
+    }
     let text = if text.is_empty() {
         "[no output]".to_owned()
     } else {
@@ -102,6 +110,38 @@ pub(super) async fn run(command: Command, timeout: Duration, run: Run) -> Result
         fuzzy: false,
         images: Vec::new(),
     })
+}
+
+/// What is said of a confined command that failed, where its sandbox was or may have been why (spec 7.4).
+fn denied(sandbox: &Sandbox, end: End, text: &str) -> Option<String> {
+    /// As a shell tells that a child was ended by a signal.
+    const BY_SIGNAL: i32 = 128;
+    /// What the C library says when the system forbids something.
+    const WORDS: [&str; 3] = [
+        "Permission denied",
+        "Operation not permitted",
+        "Read-only file system",
+    ];
+    let words = sandbox.words();
+    let ended = match end {
+        End::Exited(CANNOT_CONFINE) if text.contains(NOT_CONFINED) => {
+            return Some(
+                "[Nothing was run. The person can change safety.network and safety.filesystem.]"
+                    .to_owned(),
+            );
+        }
+        End::Exited(code) => code - BY_SIGNAL,
+        End::Signalled(signal) => signal,
+        End::TimedOut | End::Cancelled => return None,
+    };
+    if ended == libc::SIGSYS {
+        let text = format!(
+            "[The sandbox ended it when it reached for the network. The sandbox means: {words}.]"
+        );
+        return Some(text);
+    }
+    let is_likely = WORDS.iter().any(|it| text.contains(it)) || text.contains("Bad system call");
+    is_likely.then(|| format!("[Perhaps the sandbox is why. It means: {words}.]"))
 }
 
 /// A time in which nothing is said.
