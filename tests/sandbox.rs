@@ -4,11 +4,16 @@
 
 use crate::support::editor::Setup;
 use crate::support::stage::Stage;
-use host::process::sandbox::Kernel;
+use host::process::environment::scrubbed;
+use host::process::launcher::Launcher;
+use host::process::sandbox::{Files, Kernel};
+use host::process::{Children, Command, Limits, Sandbox, Streams};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
 
 const CONFINED: &str = "[safety]\nmode = \"full_access\"\nfilesystem = \"project\"\n";
 const NO_NETWORK: &str = "[safety]\nmode = \"full_access\"\nnetwork = \"deny\"\n";
@@ -341,4 +346,117 @@ fn a_repository_confines_and_does_not_free() {
             .as_str()
             .is_some_and(|it| it.contains("may not set safety.filesystem"))
     });
+}
+
+/// Runs a line in a folder without any tool, and answers what it said.
+fn run_confined(folder: &Path, files: Files, streams: Streams, line: &str) -> String {
+    let children = Children::new(Launcher::at(env!("CARGO_BIN_EXE_undine")));
+    let command = Command {
+        line: line.to_owned(),
+        folder: folder.to_owned(),
+        environment: scrubbed(std::env::vars_os(), &[]),
+        streams,
+        sandbox: Some(Sandbox {
+            network: false,
+            files,
+            protected: Vec::new(),
+        }),
+        limits: Limits::default(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let run = host::process::run(command, children.place(), CancellationToken::new(), |_| {});
+    runtime.block_on(run).unwrap().output.text
+}
+
+#[test]
+fn bug_31_an_empty_list_of_places_allows_no_writing() {
+    if !is_held(3) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a"), "alpha").unwrap();
+    for line in [
+        "echo x > b",
+        "echo x >> a",
+        "rm a",
+        "mkdir d",
+        "mv a b",
+        "cp a /tmp/undine-outside",
+    ] {
+        let script = format!("({line}) 2>/dev/null || echo denied");
+        let told = run_confined(
+            folder.path(),
+            Files::Below(Vec::new()),
+            Streams::Pipe,
+            &script,
+        );
+        assert_eq!(told, "denied\n", "{line}");
+    }
+    let names: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(names.len(), 1);
+    assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"alpha");
+}
+
+#[test]
+fn a_command_that_may_change_nothing_reads_and_changes_nothing() {
+    if !is_held(6) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a"), "alpha\n").unwrap();
+    let before = fs::metadata(folder.path().join("a")).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    for streams in [Streams::Pipe, Streams::Terminal] {
+        let works = |line: &str| {
+            let script = format!("({line}) >/dev/null 2>&1 && echo yes || echo no");
+            let told = run_confined(folder.path(), Files::Nothing, streams, &script);
+            told.contains("yes")
+        };
+        for line in [
+            "cat a",
+            "ls -l / | head -3",
+            "grep -r alpha .",
+            "echo x > /dev/null",
+            "sleep 1000 & kill $!",
+            "git --version",
+            "echo x | sort | uniq -c",
+            "python3 -c 'import socket; socket.socketpair()'",
+        ] {
+            assert!(works(line), "{line}");
+        }
+        for line in [
+            "echo x > a",
+            "echo x > b",
+            "echo x > /tmp/undine-outside",
+            "echo x > /dev/shm/undine-outside",
+            "rm a",
+            "mv a b",
+            "ln a b",
+            "chmod 777 a",
+            "chown 1 a",
+            "touch a",
+            "python3 -c 'import os; os.utime(\"a\", (1, 1))'",
+            "python3 -c 'import os; os.setxattr(\"a\", \"user.x\", b\"1\")'",
+            "chattr +d a",
+            "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"socket\")'",
+            "python3 -c 'import socket; socket.socket()'",
+            "kill -0 $PPID",
+            "kill -0 1",
+            "unshare -Ur true",
+            "mount -t tmpfs none /mnt",
+            "hostname other",
+            "nice -n -5 sh -c '[ $(nice) -lt 0 ]'",
+        ] {
+            assert!(!works(line), "{line}");
+        }
+    }
+    assert!(listener.accept().is_err());
+    let after = fs::metadata(folder.path().join("a")).unwrap();
+    assert_eq!(after.permissions(), before.permissions());
+    assert_eq!(after.modified().unwrap(), before.modified().unwrap());
+    assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"alpha\n");
 }

@@ -196,6 +196,7 @@ fn set(root: &mut Value, path: &[String], value: Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protocol::session::Mode;
     use serde_json::json;
 
     fn layer(origin: Origin, value: Value) -> Layer {
@@ -261,7 +262,7 @@ mod tests {
             ("allow", "deny", Network::Deny, Filesystem::Project),
             ("deny", "allow", Network::Deny, Filesystem::Project),
         ] {
-            let files = |it| if it == "deny" { "project" } else { "free" };
+            let files = |it: &str| if it == "deny" { "project" } else { "free" };
             let of = |it: &str| json!({"safety": {"network": it, "filesystem": files(it)}});
             let resolved = resolve(&[
                 layer(Origin::UserFile, of(own)),

@@ -219,7 +219,6 @@ impl Host {
         World {
             seen: open.seen.clone(),
             given: open.given.clone(),
-            mode: open.session.mode(),
             ..self.world_of(open.key.clone(), author, workspace, &open.config)
         }
     }
@@ -246,7 +245,6 @@ impl Host {
             limits: Arc::new(self.client.limits(&config.limits)),
             edits: config.edits.clone(),
             exec: config.exec.clone(),
-            mode: config.safety.mode,
             network: config.safety.network,
             filesystem: config.safety.filesystem,
             locks: self.locks.clone(),

@@ -17,7 +17,7 @@ use protocol::config::{Edits, Exec, Filesystem, Limits, Network};
 use protocol::hunks::ProposedHunk;
 use protocol::record::EditedFile;
 use protocol::review::Author;
-use protocol::session::{CallId, Mode};
+use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -52,7 +52,6 @@ pub struct World {
     pub limits: Arc<Limits>,
     pub edits: Edits,
     pub exec: Exec,
-    pub mode: Mode,
     pub network: Network,
     pub filesystem: Filesystem,
     pub locks: Arc<Locks>,
@@ -91,15 +90,6 @@ impl World {
             files,
             protected: self.workspace.own_folders(),
         })
-    }
-
-    /// What keeps a command from changing anything.
-    pub fn read_only_sandbox(&self) -> Sandbox {
-        Sandbox {
-            network: false,
-            files: Files::Nothing,
-            protected: self.workspace.own_folders(),
-        }
     }
 }
 

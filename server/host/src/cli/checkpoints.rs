@@ -151,7 +151,6 @@ fn world(flags: Layer, editor: Editor) -> anyhow::Result<World> {
         limits: Arc::new(config.limits),
         edits: config.edits,
         exec: config.exec,
-        mode: config.safety.mode,
         network: config.safety.network,
         filesystem: config.safety.filesystem,
         locks: Arc::default(),
