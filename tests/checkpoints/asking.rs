@@ -56,7 +56,9 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "restore",
             "approvals",
             "approve",
-            "deny"
+            "deny",
+            "logs",
+            "stop"
         ]
     );
     stage.model.assert_not_asked();

@@ -71,21 +71,25 @@ impl Log {
 
     /// Adds to the end. A disk that is full costs output and not the command.
     pub(super) fn append(&mut self, chunk: &[u8]) {
+        let end = self.end();
         if let Err(error) = self.try_append(chunk) {
             self.trouble = Some(error.to_string());
-            self.start += chunk.len() as u64;
+            // A part of it may be there.
+            let end = end + chunk.len() as u64;
+            self.len = self.file.metadata().map_or(self.len, |it| it.len());
+            self.start = end.saturating_sub(self.len);
         }
     }
 
     fn try_append(&mut self, chunk: &[u8]) -> io::Result<()> {
         self.look()?;
-        if self.len + chunk.len() as u64 > self.most {
-            self.drop_older_half()?;
-        }
         // Of more than the file may ever hold, the end.
         let n_kept = chunk
             .len()
             .min(usize::try_from(self.most).unwrap_or(usize::MAX));
+        if self.len + n_kept as u64 > self.most {
+            self.drop_older(self.most - n_kept as u64)?;
+        }
         let n_lost = chunk.len() - n_kept;
         self.file.write_all(&chunk[n_lost..])?;
         self.start += n_lost as u64;
@@ -103,8 +107,10 @@ impl Log {
         Ok(())
     }
 
-    fn drop_older_half(&mut self) -> io::Result<()> {
-        let n_kept = usize::try_from(self.len.min(self.most / 2)).unwrap_or(usize::MAX);
+    /// Half of the file at most stays, so that this is seldom done, and no more than `room` bytes.
+    fn drop_older(&mut self, room: u64) -> io::Result<()> {
+        let n_kept = self.len.min(self.most / 2).min(room);
+        let n_kept = usize::try_from(n_kept).unwrap_or(usize::MAX);
         let mut kept = vec![0; n_kept];
         self.file
             .read_exact_at(&mut kept, self.len - n_kept as u64)?;
@@ -194,7 +200,7 @@ mod tests {
         assert_eq!(log.newest(8, 50).unwrap(), piece("ijkl", 0, 12));
         log.append(b"0123456789abcdef");
         assert_eq!(log.newest(12, 50).unwrap().end, 28);
-        assert!(std::fs::metadata(log.path()).unwrap().len() <= 15);
+        assert!(std::fs::metadata(log.path()).unwrap().len() <= 10);
     }
 
     #[test]
