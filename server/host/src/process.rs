@@ -1,4 +1,4 @@
-//! Runs one foreground command so that nothing of it outlives what it should.
+//! Runs commands so that nothing of them outlives what it should.
 //!
 //! `sh -c LINE` runs under a [`launcher`], which ends the whole tree when the command is over, when it
 //! is told to, and when this server is gone. No decisions: whether a command may run, what its
