@@ -55,6 +55,7 @@ impl Alone {
             .env("HOME", self.workspace.outside("home"))
             .env("UNDINE_CONFIG_DIR", self.workspace.outside("config"))
             .env("UNDINE_DATA_DIR", self.workspace.outside("data"))
+            .env("TMPDIR", self.workspace.outside("tmp"))
             .env("UNDINE_NO_KEYRING", "1")
             .current_dir(self.workspace.root())
             .stdin(Stdio::null())

@@ -2,6 +2,7 @@
 
 mod support;
 
+mod added_folders;
 mod approval_queue;
 mod approvals;
 mod background;
@@ -33,6 +34,7 @@ mod resume;
 mod review;
 #[cfg(target_os = "linux")]
 mod sandbox;
+mod scratchpad;
 mod surfaces;
 mod tasks;
 mod tidy;

@@ -1,5 +1,7 @@
 //! What a path leads to is what is judged, shown and touched.
 
+mod outside;
+
 use crate::support::editor::Setup;
 use crate::support::stage::Stage;
 use serde_json::{Value, json};

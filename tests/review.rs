@@ -1,10 +1,14 @@
 //! The agent's unreviewed work: whose each change is, and what keeping and reverting do.
 
+mod bytes;
 mod closed;
 mod lasting;
+mod late;
 mod proposing;
 mod resolving;
 mod telling;
+mod together;
+mod undoing;
 
 use crate::support::editor::{Editor, OnEdit, RpcError, Setup};
 use crate::support::stage::Stage;
@@ -121,6 +125,30 @@ pub fn closed_server(stage: &mut Stage) {
 pub fn changed(editor: &Editor) -> ReviewList {
     let mut message = editor.expect_raw("undine/review/changed");
     serde_json::from_value(message["params"].take()).unwrap()
+}
+
+/// An editor that gathers what happens to a document told of the agent's edit and of the typing after it in one
+/// change: the edit counted as the person's, could not be reviewed, and the model heard that it had not worked.
+#[test]
+fn an_edit_on_which_the_person_typed_at_once_is_the_agents_and_the_typing_the_persons() {
+    let stage = opened();
+    stage.editor.on_edit([OnEdit::TypeOn("typed\n")]);
+    let (_, prompt) = stage.call("edit_file", edit("a.txt", "three\n", "3\n"));
+    let result = stage.result(&prompt);
+    assert!(
+        result.contains("in the editor. It is not saved yet"),
+        "{result}"
+    );
+    assert_eq!(hunks(&stage.editor), [r#"3..4 was "three\n""#]);
+    resolve(&stage.editor, all(ReviewAction::Revert)).unwrap();
+    let text = "typed\none\ntwo\nthree\nfour\nfive\n";
+    assert_eq!(stage.editor.buffer("a.txt").text, text);
+    // One that skips the edit while the person types has not made it.
+    stage
+        .editor
+        .on_edit([OnEdit::TypeFirst("more\n"), OnEdit::Apply]);
+    agent_edits(&stage, "five\n", "5\n");
+    assert_eq!(hunks(&stage.editor), [r#"6..7 was "five\n""#]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use super::{AUTO, NEW, OLD, files, stage, tree};
 use crate::support::editor::{OnEdit, Setup};
 use crate::support::stage::Stage;
+use protocol::hunks::ListReviewParams;
+use protocol::methods::ListReview;
 use serde_json::{Value, json};
 
 /// Two files, both open.
@@ -148,11 +150,11 @@ fn an_editor_that_does_nothing_to_whole_files_is_not_asked_to() {
     });
     let (_, prompt) = stage.call("delete_file", json!({"path": "a.txt"}));
     let result = stage.result(&prompt);
-    assert!(result.contains("close it"), "{result}");
+    assert!(result.contains("closed it there"), "{result}");
     let patch = patch_of("*** Update File: a.txt\n*** Move to: c.txt\n@@\n-two\n+TWO\n");
     let (_, prompt) = stage.call("apply_patch", patch);
     let result = stage.result(&prompt);
-    assert!(result.contains("close it"), "{result}");
+    assert!(result.contains("closed it there"), "{result}");
     assert_eq!(
         tree(&stage.workspace),
         files(&[("a.txt", OLD), ("b.txt", OLD)])
@@ -187,4 +189,63 @@ fn what_the_editor_deleted_and_moved_is_put_back_when_a_closed_file_fails() {
     expected.insert("sub/windows.txt".to_owned(), "another\r\n".to_owned());
     assert_eq!(tree(&stage.workspace), expected);
     assert_eq!(stage.editor.buffer("sub/moved.txt").text, OLD);
+}
+
+/// A question that is open in the editor holds everything up; what it does after that is done all the same, and was
+/// taken for the person's own.
+#[test]
+fn an_edit_that_comes_after_nobody_waits_for_it_any_more_is_still_the_agents() {
+    let config = format!("{AUTO}[limits]\nedit_settle_ms = 100\n");
+    let stage = Stage::with(Setup::agent(), &format!("//- /a.txt\n{OLD}"), &config);
+    stage.editor.open("a.txt");
+    stage.editor.on_edit([OnEdit::Hold]);
+    let edit = json!({"path": "a.txt", "target_content": "two", "replacement_content": "TWO"});
+    let (_, prompt) = stage.call("edit_file", edit);
+    let held = stage.editor.expect_raw("workspace/applyEdit");
+    let result = stage.result(&prompt);
+    assert!(result.contains("it did not answer"), "{result}");
+    stage.editor.take_held(&held);
+    let list = || stage.editor.ask::<ListReview>(ListReviewParams::default());
+    let [file] = &list().unwrap().files[..] else {
+        panic!("one file");
+    };
+    assert_eq!(file.hunks[0].base_text, "two\n");
+    // What the person types is not.
+    let revert = json!({"action": "revert"});
+    stage
+        .editor
+        .raw_answer(stage.editor.raw_request("undine/review/resolve", revert))
+        .unwrap();
+    assert_eq!(stage.editor.buffer("a.txt").text, OLD);
+    stage.editor.type_over("a.txt", "two", "2");
+    assert_eq!(list().unwrap().files, []);
+}
+
+/// The text that was told blamed somebody who kept changing the file.
+#[test]
+fn an_edit_that_the_editor_leaves_undone_each_time_is_told_as_that() {
+    let config = format!("{AUTO}[limits]\nedit_settle_ms = 50\n");
+    let stage = Stage::with(Setup::agent(), &format!("//- /a.txt\n{OLD}"), &config);
+    stage.editor.open("a.txt");
+    stage.editor.on_edit(vec![OnEdit::Lie; 4]);
+    let edit = json!({"path": "a.txt", "target_content": "two", "replacement_content": "TWO"});
+    let (_, prompt) = stage.call("edit_file", edit);
+    assert_eq!(
+        stage.result(&prompt),
+        "Not applied: in 4 tries the text was another than planned each time, or the editor left the edit undone. \
+         Read the file again before you go on."
+    );
+    assert_eq!(stage.editor.buffer("a.txt").text, OLD);
+}
+
+#[test]
+fn a_document_that_the_editor_only_says_it_saved_is_told_as_unsaved() {
+    let stage = Stage::with(Setup::agent(), &format!("//- /a.txt\n{OLD}"), AUTO);
+    stage.editor.open("a.txt");
+    stage.editor.forget_to_save();
+    let edit = json!({"path": "a.txt", "target_content": "two", "replacement_content": "TWO"});
+    let (_, prompt) = stage.call("edit_file", edit);
+    let result = stage.result(&prompt);
+    assert!(result.contains("It is not saved yet"), "{result}");
+    assert_eq!(stage.workspace.read("a.txt"), OLD);
 }

@@ -1,6 +1,6 @@
 //! Change sets that go through.
 
-use super::{AUTO, OLD, after, files, journals, patch, stage, tree};
+use super::{AUTO, OLD, after, before, files, journals, patch, stage, tree};
 use crate::support::editor::Setup;
 use crate::support::stage::Stage;
 use protocol::record::{EditedFile, Record};
@@ -197,4 +197,17 @@ fn bug_006_two_writes_of_one_path_in_one_message_leave_exactly_one_of_them() {
     asked.say("ok");
     asked.end();
     stage.editor.end(&prompt);
+}
+
+/// It was tried four times, and the model heard that somebody kept changing the text.
+#[test]
+fn a_patch_that_takes_one_path_for_a_file_and_a_folder_is_refused_with_the_reason() {
+    let stage = stage();
+    let patch = "*** Begin Patch\n*** Add File: q/r\n+1\n*** Add File: q\n+2\n*** End Patch\n";
+    let (_, prompt) = stage.call("apply_patch", json!({"patch": patch}));
+    assert_eq!(
+        stage.result(&prompt),
+        "q/r lies in q, which the same change takes for a file; nothing was changed. Do one after the other."
+    );
+    assert_eq!(tree(&stage.workspace), before());
 }

@@ -44,6 +44,11 @@ fn the_commands_are_announced_and_answered_without_the_model() {
         say(&stage, &session, "/checkpoints").text(),
         format!("{}  By hand: a.txt, b.txt [a.txt, b.txt]", all[0].id)
     );
+    let made = say(&stage, &session, "/checkpoint slip.txt").text();
+    assert!(
+        made.ends_with("There is no slip.txt yet; restoring this checkpoint would remove what is there by then."),
+        "{made}"
+    );
     let nothing = say(&stage, &session, "/checkpoint").text();
     assert_eq!(nothing, "Name the files that the checkpoint is to hold.");
     let commands = stage.editor.commands();
@@ -58,7 +63,8 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "approve",
             "deny",
             "logs",
-            "stop"
+            "stop",
+            "add-dir"
         ]
     );
     stage.model.assert_not_asked();

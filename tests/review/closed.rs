@@ -155,3 +155,21 @@ fn a_revert_over_several_files_is_all_or_nothing() {
     assert_eq!(result.settled, own[..1]);
     assert_eq!(stage.workspace.read("b.txt"), "one\n2\n");
 }
+
+/// The person heard that the text kept changing, whatever they did.
+#[test]
+fn a_file_that_is_reached_over_a_link_by_now_is_not_reverted_through_it() {
+    let stage = closed();
+    stage.workspace.write("sub/b.txt", "two\n");
+    agent(&stage, "edit_file", edit("sub/b.txt", "two\n", "2\n"));
+    let [sub, other] = ["sub", "other"].map(|it| stage.workspace.path(it));
+    std::fs::rename(&sub, &other).unwrap();
+    std::os::unix::fs::symlink(&other, &sub).unwrap();
+    let error = resolve(&stage.editor, all(ReviewAction::Revert)).unwrap_err();
+    assert_eq!(
+        error.message,
+        "A link stands on the way to sub/b.txt now, so nothing was reverted. Keep the changes to that file, or take \
+         the link away."
+    );
+    assert_eq!(stage.workspace.read("other/b.txt"), "2\n");
+}

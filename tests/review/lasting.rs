@@ -1,8 +1,11 @@
 //! What outlives the server, and what git settles.
 
-use super::{agent_edits, all, base, closed_server, hunks, list, opened, resolve};
+use super::{AUTO, FILES, agent_edits, all, base, closed_server, hunks, list, opened, resolve};
+use crate::support::editor::Setup;
 use crate::support::stage::Stage;
+use crate::support::workspace::uri;
 use protocol::hunks::ReviewAction;
+use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -116,4 +119,84 @@ fn a_hunk_that_the_person_committed_unchanged_is_settled() {
         base(&stage, "a.txt").unwrap(),
         "one\n2\nthree\nfour\nfive\n"
     );
+}
+
+/// Commits everything and waits until nothing is left to review; a file stands where a program would have run.
+#[track_caller]
+fn committed(stage: &Stage, folder: &str) {
+    let mut command = Command::new("git");
+    command
+        .args(["-c", "user.name=a", "-c", "user.email=a@example.org"])
+        .args(["commit", "-qam", "with the agent's"])
+        .current_dir(stage.workspace.path(folder))
+        .env("HOME", stage.workspace.outside("home"));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let ran = stage.workspace.path("ran");
+    let _ = std::fs::remove_file(&ran);
+    stage.editor.raw_notify(
+        "textDocument/didSave",
+        json!({"textDocument": {"uri": uri(&stage.workspace.path("a.txt"))}}),
+    );
+    while !super::changed(&stage.editor).files[0].hunks.is_empty() {}
+    assert!(!ran.exists(), "a program of the repository's ran");
+}
+
+#[test]
+fn a_commit_of_a_file_that_git_keeps_with_plain_line_breaks_settles_its_hunks() {
+    for setting in ["core.autocrlf", ".gitattributes"] {
+        let stage = Stage::with(Setup::agent(), "//- /a.txt\none\r\ntwo\r\n", AUTO);
+        git(&stage, &["init", "-q"]);
+        let mark = stage.workspace.path("ran");
+        let mark = format!("touch '{}'; cat", mark.display());
+        git(&stage, &["config", "filter.mark.clean", &mark]);
+        git(&stage, &["config", "filter.mark.smudge", &mark]);
+        git(&stage, &["config", "diff.mark.textconv", &mark]);
+        let attributes = match setting {
+            "core.autocrlf" => {
+                git(&stage, &["config", "core.autocrlf", "true"]);
+                "*.txt filter=mark diff=mark\n"
+            }
+            _ => "*.txt filter=mark diff=mark text eol=crlf\n",
+        };
+        stage.workspace.write(".gitattributes", attributes);
+        git(&stage, &["add", "a.txt"]);
+        git(&stage, &["commit", "-qm", "first"]);
+        stage.editor.open("a.txt");
+        agent_edits(&stage, "two", "2");
+        super::changed(&stage.editor);
+        assert_eq!(stage.workspace.read("a.txt"), "one\r\n2\r\n", "saved");
+        committed(&stage, "");
+    }
+}
+
+#[test]
+fn a_commit_in_a_linked_work_tree_or_a_submodule_settles_its_hunks() {
+    for kind in ["work tree", "submodule"] {
+        let stage = Stage::with(Setup::agent(), FILES, AUTO);
+        git(&stage, &["init", "-q"]);
+        git(&stage, &["add", "a.txt"]);
+        git(&stage, &["commit", "-qm", "first"]);
+        let own = stage.workspace.root();
+        let own = own.to_str().unwrap();
+        match kind {
+            "submodule" => git(
+                &stage,
+                &[
+                    "-c",
+                    "protocol.file.allow=always",
+                    "submodule",
+                    "--quiet",
+                    "add",
+                    own,
+                    "inner",
+                ],
+            ),
+            _ => git(&stage, &["worktree", "add", "-q", "inner"]),
+        }
+        let (_, prompt) = stage.call("edit_file", super::edit("inner/a.txt", "two\n", "2\n"));
+        stage.result(&prompt);
+        super::changed(&stage.editor);
+        committed(&stage, "inner");
+    }
 }

@@ -96,6 +96,18 @@ fn accepting_none_of_the_hunks_is_a_no() {
     assert_eq!(stage.editor.buffer("a.txt").version, 1);
 }
 
+/// Lua writes an empty table as an object: whoever wanted none of the hunks had them all made.
+#[test]
+fn a_choice_of_hunks_that_is_no_list_is_a_no() {
+    for ids in [json!({}), json!("0"), json!(0), json!([0]), json!([])] {
+        let (stage, prompt) = asked(NEW);
+        let question = stage.editor.question();
+        accept(&stage.editor, &question, ids, "none");
+        assert_eq!(stage.result(&prompt), "Denied by the person: none");
+        assert_eq!(stage.editor.buffer("a.txt").version, 1);
+    }
+}
+
 #[test]
 fn the_same_part_is_made_when_the_text_moved_meanwhile() {
     let stage = Stage::with(Setup::agent(), FILES, "");

@@ -66,14 +66,15 @@ impl Editor {
         let mut command = Command::new(env!("CARGO_BIN_EXE_undine"));
         command
             .arg("lsp")
-            .args(&setup.flags)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", workspace.outside("home"))
             .env("TMPDIR", workspace.outside("tmp"))
             .env("UNDINE_CONFIG_DIR", workspace.outside("config"))
             .env("UNDINE_DATA_DIR", workspace.outside("data"))
+            .env("TMPDIR", workspace.outside("tmp"))
             .env("UNDINE_NO_KEYRING", "1")
+            .args(&setup.arguments)
             .envs(setup.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(workspace.root())
             .stdin(Stdio::piped())
@@ -100,13 +101,20 @@ impl Editor {
     #[track_caller]
     pub fn initialize(&mut self, setup: &Setup) {
         let root = uri(&self.root);
+        let mut folders = vec![json!({"uri": root, "name": "project"})];
+        folders.extend(
+            setup
+                .also_open
+                .iter()
+                .map(|it| json!({"uri": uri(it), "name": "also"})),
+        );
         let id = self.raw_request(
             "initialize",
             json!({
                 "processId": setup.process_id.unwrap_or(std::process::id()),
                 "clientInfo": {"name": "scripted editor"},
                 "rootUri": root,
-                "workspaceFolders": [{"uri": root, "name": "project"}],
+                "workspaceFolders": folders,
                 "initializationOptions": setup.options,
                 "capabilities": setup.capabilities(),
             }),

@@ -45,8 +45,8 @@ impl Stage {
 
     /// As [`restart`](Self::restart), with more on its command line.
     #[track_caller]
-    pub fn restart_with_flags(&mut self, flags: &[&'static str]) {
-        self.setup.flags = flags.to_vec();
+    pub fn restart_with_flags(&mut self, flags: &[&str]) {
+        self.setup.arguments = flags.iter().map(|it| (*it).to_owned()).collect();
         self.editor.finish();
         self.restart();
     }

@@ -25,6 +25,7 @@ const HOST: Layers = &[
         "workspace",
         "regular",
         "folder",
+        "scratchpad",
         "store",
         "process",
         "tasks",

@@ -35,7 +35,7 @@ fn by_mode(mode: Mode, access: &Access) -> Verdict {
     match access {
         Access::Ask => Verdict::Allow,
         Access::Read {
-            place: Place::Project,
+            place: Place::Project | Place::AddedDir | Place::Scratchpad,
             ..
         } => Verdict::Allow,
         Access::Read {
@@ -53,12 +53,19 @@ fn by_mode(mode: Mode, access: &Access) -> Verdict {
             path.display()
         )),
         Access::Write {
-            place: Place::Project,
+            place: Place::Project | Place::AddedDir,
             ..
         } => match mode {
             Mode::ReadOnly => read_only("changing files"),
             Mode::Ask => Verdict::Ask,
             Mode::Auto | Mode::FullAccess => Verdict::Allow,
+        },
+        Access::Write {
+            place: Place::Scratchpad,
+            ..
+        } => match mode {
+            Mode::ReadOnly => read_only("changing files"),
+            Mode::Ask | Mode::Auto | Mode::FullAccess => Verdict::Allow,
         },
         Access::Write {
             path,
@@ -92,11 +99,17 @@ fn read_only(what: &str) -> Verdict {
 }
 
 /// Whether a call can wait for its approval and be made later as well as now: what changes files or runs a
-/// command (spec 3.7). What is read for the model is of use to it now or never.
+/// command (spec 3.7). What is read for the model is of use to it now or never, and the scratchpad is gone by then.
 pub fn is_replayable(accesses: &[Access]) -> bool {
     accesses.iter().all(|it| match it {
-        Access::Write { .. } | Access::Run { .. } => true,
-        Access::Read { place, .. } => *place == Place::Project,
+        Access::Write { place, .. } | Access::Run { place, .. } => match place {
+            Place::Project | Place::AddedDir | Place::Protected | Place::External => true,
+            Place::Scratchpad => false,
+        },
+        Access::Read { place, .. } => match place {
+            Place::Project | Place::AddedDir => true,
+            Place::Scratchpad | Place::Protected | Place::External => false,
+        },
         Access::Ask => false,
     })
 }
@@ -115,7 +128,7 @@ fn covers(rule: &Rule, access: &Access) -> bool {
         (
             Rule::EditProject,
             Access::Write {
-                place: Place::Project,
+                place: Place::Project | Place::AddedDir,
                 ..
             },
         ) => true,
@@ -158,7 +171,7 @@ fn rule_for(access: &Access) -> Option<Rule> {
             cwd: cwd.clone(),
         }),
         Access::Write {
-            place: Place::Project,
+            place: Place::Project | Place::AddedDir,
             ..
         } => Some(Rule::EditProject),
         Access::Read {
@@ -170,11 +183,11 @@ fn rule_for(access: &Access) -> Option<Rule> {
             place: Place::External,
         } => folder_rule(path, true),
         Access::Read {
-            place: Place::Project | Place::Protected,
+            place: Place::Project | Place::AddedDir | Place::Scratchpad | Place::Protected,
             ..
         }
         | Access::Write {
-            place: Place::Protected,
+            place: Place::Scratchpad | Place::Protected,
             ..
         }
         | Access::Ask => None,
@@ -232,6 +245,10 @@ mod tests {
             write(Place::Protected),
             run("make"),
             Access::Ask,
+            read(Place::AddedDir),
+            write(Place::AddedDir),
+            read(Place::Scratchpad),
+            write(Place::Scratchpad),
         ];
         let mut table = String::new();
         for access in &rows {
@@ -254,6 +271,10 @@ mod tests {
             deny  deny  deny  deny
             deny  ask   ask   allow
             allow allow allow allow
+            allow allow allow allow
+            deny  ask   allow allow
+            allow allow allow allow
+            deny  allow allow allow
         "#]]
         .assert_eq(&table);
     }
@@ -268,6 +289,37 @@ mod tests {
             decide(Mode::FullAccess, &[], &[run("x"), write(Place::Protected)]),
             Verdict::Deny(_)
         ));
+    }
+
+    #[test]
+    fn a_patch_that_is_only_partly_in_the_scratchpad_is_judged_as_a_whole() {
+        let patch =
+            |places: &[Place]| -> Vec<Access> { places.iter().copied().map(write).collect() };
+        let mixed = patch(&[Place::Scratchpad, Place::Project]);
+        let far = patch(&[Place::Scratchpad, Place::AddedDir, Place::External]);
+        assert_eq!(decide(Mode::Ask, &[], &mixed), Verdict::Ask);
+        assert_eq!(
+            session_rule(Mode::Ask, &[], &mixed),
+            Some(Rule::EditProject)
+        );
+        assert_eq!(decide(Mode::Auto, &[], &mixed), Verdict::Allow);
+        assert_eq!(decide(Mode::Auto, &[], &far), Verdict::Ask);
+        let own = patch(&[Place::Scratchpad, Place::Scratchpad]);
+        assert_eq!(decide(Mode::Ask, &[], &own), Verdict::Allow);
+        assert!(matches!(
+            decide(Mode::ReadOnly, &[], &own),
+            Verdict::Deny(_)
+        ));
+    }
+
+    #[test]
+    fn edits_of_the_project_that_are_not_asked_about_again_are_those_of_added_folders_too() {
+        let rule = session_rule(Mode::Ask, &[], &[write(Place::AddedDir)]).unwrap();
+        assert_eq!(rule, Rule::EditProject);
+        let verdict = |place| decide(Mode::Ask, std::slice::from_ref(&rule), &[write(place)]);
+        assert_eq!(verdict(Place::Project), Verdict::Allow);
+        assert_eq!(verdict(Place::AddedDir), Verdict::Allow);
+        assert_eq!(verdict(Place::External), Verdict::Ask);
     }
 
     #[test]
@@ -316,6 +368,8 @@ mod tests {
         assert!(waits(&[read(Place::Project), write(Place::External)]));
         assert!(!waits(&[read(Place::External)]) && !waits(&[Access::Ask]));
         assert!(!waits(&[write(Place::Project), read(Place::External)]));
+        assert!(waits(&[read(Place::AddedDir), write(Place::AddedDir)]));
+        assert!(!waits(&[write(Place::Project), write(Place::Scratchpad)]));
     }
 
     #[test]

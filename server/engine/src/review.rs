@@ -11,9 +11,11 @@
 //! Pure, and about one file only: which files have a ledger, where records are stored and what an editor is told is
 //! the host's business.
 
+mod adopt;
 mod align;
 mod ledger;
 mod list;
+mod past;
 mod record;
 mod region;
 mod report;

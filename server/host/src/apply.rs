@@ -10,19 +10,23 @@ mod disk;
 mod editor;
 mod rollback;
 
+use crate::documents::Snapshot;
 use crate::event::{Gone, Whose, Written};
+use crate::files;
 use crate::plan::World;
-use crate::store::checkpoints::{Before, Cause};
+use crate::store::checkpoints::{Before, Begun, Cause};
 use crate::store::journal::{Entry, Journal, Journals};
 use crate::workspace::FilePath;
 pub use check::edited;
 
-use check::Checked;
+use check::{Checked, Was};
 use disk::{Broken, Staged, Unplaced};
 use editor::{InEditor, Said, Sent, State};
 use engine::text::Form;
 use protocol::record::EditedFile;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::Arc;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +55,7 @@ pub struct FileChange {
 }
 
 /// How a text lies on the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exact {
     pub form: Form,
     /// Permission bits; those that the file has or would get, if missing.
@@ -98,7 +102,7 @@ pub async fn apply_until(
     changes: &Changes,
     token: &CancellationToken,
 ) -> Result<Applied, String> {
-    let (world, changes, token) = (world.clone(), changes.clone(), token.clone());
+    let (world, changes, token) = (world.clone(), Arc::new(changes.clone()), token.clone());
     // In a task that nobody aborts: whoever waits for it may be gone, and still all is done or nothing.
     let work = tokio::spawn(async move {
         let applied = run(&world, &changes, &token).await;
@@ -142,7 +146,7 @@ fn broken_off(_: tokio::task::JoinError) -> Fault {
 
 async fn run(
     world: &World,
-    changes: &Changes,
+    changes: &Arc<Changes>,
     token: &CancellationToken,
 ) -> Result<Applied, Fault> {
     let paths = changes.files.iter().flat_map(check::paths);
@@ -152,52 +156,180 @@ async fn run(
         () = token.cancelled() => return Ok(Applied::Cancelled),
         turns = turns => turns,
     };
-    let Some(checked) = check::check(world, changes).await? else {
-        return Ok(Applied::Moved);
-    };
+    let documents = world.editor.documents().await.map_err(gone)?;
     if token.is_cancelled() {
         return Ok(Applied::Cancelled);
     }
+    let id = Journals::new_id();
+    let preparing = {
+        let (world, changes, id) = (world.clone(), changes.clone(), id.clone());
+        spawn_blocking(move || prepare(&world, &documents, &changes, &id))
+    };
+    let prepared = preparing.await.unwrap_or_else(|_| {
+        Err("Looking at the files was broken off; nothing was changed.".to_owned())
+    })?;
+    let Some(prepared) = prepared else {
+        return Ok(Applied::Moved);
+    };
+    let Prepared {
+        editor,
+        disk,
+        was,
+        files,
+        records,
+    } = prepared;
+    let checkpoint = records.checkpoint.as_ref().map(|it| it.id().to_owned());
+    let is_open = |index| editor.iter().find(|it: &&InEditor| it.index == index);
+    let (is_noted, staged, mut written) = tokio::join!(
+        noted(world, changes, files, checkpoint),
+        stage(world, disk, id, &records),
+        async { written(changes, is_open, &was) },
+    );
+    // Nobody reviews throw-away files.
+    written.retain(|it| !world.workspace.is_scratch(&it.path));
+    let applied = match staged {
+        Ok(staged) if is_noted => write(world, changes, &editor, staged, written, token).await,
+        Ok(staged) => {
+            // Before the journal that names what lies beside.
+            drop(staged);
+            Ok(Applied::Cancelled)
+        }
+        Err(fault) => Err(fault),
+    };
+    records.end(world);
+    applied
+}
+
+/// Changes that may be made, and what stands before them.
+struct Prepared {
+    editor: Vec<InEditor>,
+    disk: Vec<disk::OnDisk>,
+    was: Vec<Option<Was>>,
+    files: Vec<EditedFile>,
+    records: Arc<Records>,
+}
+
+/// What says how the files were and what is done to them. It outlasts a death of this process from the moment that
+/// it is made, and a loss of power once it is synced.
+struct Records {
+    checkpoint: Option<Begun>,
+    journal: Option<Journal>,
+    /// One file alone is replaced by one rename, which a loss of power cannot halve, so that its journal need
+    /// only outlast the process.
+    is_alone: bool,
+}
+
+impl Records {
+    /// Waits until all of it is on the disk. The threads wait at the same time, and the disk works once.
+    async fn sync(self: &Arc<Self>) -> Result<(), String> {
+        // A file's bytes, what names them, and the folders of both.
+        const PARTS: usize = 4;
+        let parts = match &self.checkpoint {
+            Some(_) => PARTS,
+            None => 1,
+        };
+        let mut syncing = Vec::with_capacity(parts);
+        for part in 0..parts {
+            let records = self.clone();
+            syncing.push(spawn_blocking(move || records.sync_part(part, parts)));
+        }
+        let mut all = Ok(());
+        for part in syncing {
+            let broken_off =
+                |_| Err("Writing to the disk was broken off; nothing was changed.".to_owned());
+            all = all.and(part.await.unwrap_or_else(broken_off));
+        }
+        all
+    }
+
+    fn sync_part(&self, part: usize, n_parts: usize) -> Result<(), String> {
+        // Of the bytes that were there, the checkpoint may soon hold the only copy.
+        if let Some(it) = &self.checkpoint {
+            it.sync(part, n_parts)?;
+        }
+        match &self.journal {
+            Some(it) if part == 0 && !self.is_alone => it.sync().map_err(unwritten),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// All is done or taken back.
+    fn end(self: Arc<Self>, world: &World) {
+        self.journal.iter().for_each(Journal::end);
+        let checkpoints = world.checkpoints.clone();
+        // Nobody waits for what is old to be gone.
+        drop(spawn_blocking(move || {
+            if let Some(it) = &self.checkpoint {
+                checkpoints.make_room(it);
+            }
+        }));
+    }
+}
+
+/// Looks at the files, and writes down what is about to be done to them; `None` when one is not what its change was
+/// planned on. The error is for the model. All of it waits for the disk, so it is one work: a change of
+/// threads takes longer than each of its parts.
+fn prepare(
+    world: &World,
+    documents: &Snapshot,
+    changes: &Changes,
+    id: &str,
+) -> Result<Option<Prepared>, String> {
+    let Some(checked) = check::check(world, documents, changes)? else {
+        return Ok(None);
+    };
     let Checked {
         editor,
         disk,
         before,
+        was,
     } = checked;
-    let id = Journals::new_id();
-    let checkpoint = checkpoint(world, changes, before).await?;
-    let entry = entry(world, changes, checkpoint, disk::beside(&disk, &id));
-    let (files, checkpoint) = (entry.files.clone(), entry.checkpoint.clone());
+    let checkpoint = checkpoint(world, changes, &before)?;
+    let entry = Entry {
+        session: world.session.to_string(),
+        call: match &changes.by {
+            Whose::Agent(author) => Some(author.call),
+            Whose::Review | Whose::Person => None,
+        },
+        title: changes.label.clone(),
+        root: world.workspace.root().to_path_buf(),
+        checkpoint: checkpoint.as_ref().map(|it| it.id().to_owned()),
+        files: edited(&changes.files),
+        beside: disk::beside(&disk, id),
+    };
     // The editor does one thing whole, and what it holds outlasts this process.
     let is_alone = changes.files.len() == 1;
     let journal = match is_alone && disk.is_empty() {
         true => None,
-        false => Some(begin(world, id.clone(), entry).await?),
+        false => Some(world.journals.begin(id, &entry).map_err(unwritten)?),
     };
-    if !noted(world, changes, files, checkpoint).await {
-        journal.into_iter().for_each(Journal::end);
-        return Ok(Applied::Cancelled);
-    }
-    let (staged, journal) = stage(world, disk, id, journal, is_alone).await?;
-    let applied = write(world, changes, &editor, staged, is_alone, token).await;
-    if let Some(journal) = journal {
-        journal.end();
-    }
-    applied
+    Ok(Some(Prepared {
+        editor,
+        disk,
+        was,
+        files: entry.files,
+        records: Arc::new(Records {
+            checkpoint,
+            journal,
+            is_alone,
+        }),
+    }))
 }
 
-/// Makes a checkpoint, where one is wanted; answers its id.
-async fn checkpoint(
+/// Begins a checkpoint, where one is wanted.
+fn checkpoint(
     world: &World,
     changes: &Changes,
-    before: Vec<Before>,
-) -> Result<Option<String>, String> {
+    before: &[Before],
+) -> Result<Option<Begun>, String> {
     let author = match &changes.by {
         Whose::Agent(author) => Some(author.clone()),
         Whose::Review => None,
         // Whoever restores has made one.
         Whose::Person => return Ok(None),
     };
-    if !world.checkpoint_first {
+    // Of the scratchpad nothing is kept.
+    if !world.checkpoint_first || before.is_empty() {
         return Ok(None);
     }
     let cause = Cause {
@@ -209,41 +341,8 @@ async fn checkpoint(
             .cloned(),
         author,
     };
-    let (checkpoints, workspace) = (world.checkpoints.clone(), world.workspace.clone());
-    let made = spawn_blocking(move || checkpoints.make(workspace.root(), &cause, &before));
-    let made = made.await.unwrap_or_else(|_| {
-        Err("Making a checkpoint was broken off; nothing was changed.".to_owned())
-    });
-    made.map(Some)
-}
-
-fn entry(
-    world: &World,
-    changes: &Changes,
-    checkpoint: Option<String>,
-    beside: Vec<crate::store::journal::Beside>,
-) -> Entry {
-    Entry {
-        session: world.session.to_string(),
-        call: match &changes.by {
-            Whose::Agent(author) => Some(author.call),
-            Whose::Review | Whose::Person => None,
-        },
-        title: changes.label.clone(),
-        root: world.workspace.root().to_path_buf(),
-        checkpoint,
-        files: edited(&changes.files),
-        beside,
-    }
-}
-
-async fn begin(world: &World, id: String, entry: Entry) -> Result<Journal, String> {
-    let journals = world.journals.clone();
-    let begun = spawn_blocking(move || journals.begin(&id, &entry));
-    match begun.await {
-        Ok(begun) => begun.map_err(unwritten),
-        Err(_) => Err("Writing the journal was broken off; nothing was changed.".to_owned()),
-    }
+    let root = world.workspace.root();
+    world.checkpoints.begin(root, &cause, before).map(Some)
 }
 
 fn unwritten(error: std::io::Error) -> String {
@@ -272,35 +371,20 @@ async fn noted(
     }
 }
 
-/// Brings the new texts beside their files, and the journal onto the disk meanwhile.
-///
-/// One file alone is replaced by one rename, which a loss of power cannot halve, so that its journal need
-/// only outlast the process.
+/// Brings the new texts beside their files, and the records onto the disk meanwhile.
 async fn stage(
     world: &World,
     disk: Vec<disk::OnDisk>,
     id: String,
-    journal: Option<Journal>,
-    is_alone: bool,
-) -> Result<(Staged, Option<Journal>), Fault> {
+    records: &Arc<Records>,
+) -> Result<Staged, Fault> {
     let workspace = world.workspace.clone();
     let staging = spawn_blocking(move || disk::stage(disk, &id, &workspace));
-    let syncing = spawn_blocking(move || match &journal {
-        Some(it) if !is_alone => (it.sync(), journal),
-        Some(_) | None => (Ok(()), journal),
-    });
-    let (staged, synced) = tokio::join!(staging, syncing);
-    let (synced, journal) = synced.map_err(broken_off)?;
-    let staged = staged
-        .map_err(broken_off)?
-        .and_then(|it| synced.map(|()| it).map_err(unwritten));
-    match staged {
-        Ok(staged) => Ok((staged, journal)),
-        Err(text) => {
-            journal.into_iter().for_each(Journal::end);
-            Err(Fault::Clean(text))
-        }
-    }
+    let (staged, synced) = tokio::join!(staging, records.sync());
+    let staged = staged.map_err(broken_off)?;
+    staged
+        .and_then(|it| synced.map(|()| it))
+        .map_err(Fault::Clean)
 }
 
 /// Changes the files: those that are open, then the others.
@@ -309,7 +393,7 @@ async fn write(
     changes: &Changes,
     editor: &[InEditor],
     staged: Staged,
-    is_alone: bool,
+    written: Vec<Written>,
     token: &CancellationToken,
 ) -> Result<Applied, Fault> {
     if token.is_cancelled() {
@@ -322,7 +406,7 @@ async fn write(
         }
     }
     let in_place = staged.in_place();
-    if let Err(Broken { why, left }) = place(world, changes, staged, is_alone, token).await? {
+    if let Err(Broken { why, left }) = place(world, changes, staged, token).await? {
         let all: Vec<&InEditor> = editor.iter().collect();
         let mut all_left = rollback::editor(world, changes, &all).await;
         all_left.extend(left);
@@ -341,7 +425,7 @@ async fn write(
             }
         };
     }
-    world.editor.written(written(changes, editor)).await;
+    world.editor.written(written).await;
     let mut unsaved = Vec::new();
     for change in editor {
         if !editor::save(world, change).await {
@@ -374,7 +458,7 @@ async fn ended(
     let shown = first.unwrap_or_else(|| changes.label.clone());
     let end = match (said, other.first()) {
         (Said::Applied, Some(it)) => Err(Fault::Left(format!(
-            "The edit of {} was sent, but the editor's text is another than expected. Read the file before you go on.",
+            "The edit of {} was sent, but the editor's text is another than expected. Look at the file before you go on.",
             it.file.shown
         ))),
         // It skipped what it said that it applied, or the person typed meanwhile.
@@ -386,7 +470,7 @@ async fn ended(
             )))
         }
         (Said::Failed(why), None) => Err(Fault::Clean(format!(
-            "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Read the file before you go on."
+            "The editor did not apply the edit to {shown} ({why}); nothing is changed so far. Look at the file before you go on."
         ))),
     };
     Some(
@@ -403,7 +487,6 @@ async fn place(
     world: &World,
     changes: &Changes,
     staged: Staged,
-    is_alone: bool,
     token: &CancellationToken,
 ) -> Result<Result<(), Broken>, Fault> {
     if staged.is_empty() {
@@ -421,6 +504,7 @@ async fn place(
         return Ok(Err(Broken { why, left }));
     }
     let (limit, token) = (world.limits.edit_bytes, token.clone());
+    let is_alone = changes.files.len() == 1;
     tracing::debug!(label = changes.label, "the closed files are changed");
     let placed = spawn_blocking(move || {
         let placed = staged.place(limit, &token)?;
@@ -435,24 +519,33 @@ async fn place(
     placed.await.map_err(broken_off)
 }
 
-/// What was changed on the disk, and not in a document.
-fn written(changes: &Changes, editor: &[InEditor]) -> Vec<Written> {
-    let is_text = |index: usize| {
-        let open = editor.iter().find(|it| it.index == index);
-        open.is_some_and(|it| it.new.is_some() && it.to.is_none())
-    };
-    let by = &changes.by;
-    let one = |path: &Path, old: Option<&String>, new: Option<&String>| Written {
-        path: path.to_path_buf(),
-        old: old.cloned(),
-        new: new.cloned(),
-        by: by.clone(),
-    };
+/// What will be changed on the disk, and not in a document.
+fn written<'a>(
+    changes: &Changes,
+    is_open: impl Fn(usize) -> Option<&'a InEditor>,
+    was: &[Option<Was>],
+) -> Vec<Written> {
+    let is_text = |index| is_open(index).is_some_and(|it| it.new.is_some() && it.to.is_none());
     let mut all = Vec::new();
     for (index, change) in changes.files.iter().enumerate() {
-        let (old, new) = (change.old.as_ref(), change.new.as_ref());
+        if is_text(index) {
+            continue;
+        }
+        let was = was.get(index).and_then(Option::as_ref);
+        let one = |path: &Path, old: Option<&String>, new: Option<&String>| {
+            let n_bytes = old.map_or(0, String::len) + new.map_or(0, String::len);
+            let path = path.to_path_buf();
+            let by = changes.by.clone();
+            let exact = old.and(was).map(|it| it.exact);
+            files::compute(n_bytes, || Written {
+                was: exact,
+                ..Written::new(path, old.map(String::as_str), new.map(String::as_str), by)
+            })
+        };
+        // A file that goes is remembered as the disk had it: that is what a revert must give back.
+        let old = was.and_then(|it| it.disk.as_ref());
+        let (old, new) = (old.or(change.old.as_ref()), change.new.as_ref());
         match &change.to {
-            _ if is_text(index) => {}
             None => all.push(one(&change.file.real, old, new)),
             Some(to) => all.extend([one(&change.file.real, old, None), one(&to.real, None, new)]),
         }

@@ -1,13 +1,12 @@
 //! `undine approvals`, `undine approve` and `undine deny`: what waits for the person after a run without one.
 
-use crate::cli;
+use crate::cli::{self, Flags};
 use crate::event::{Approve, Approved, Event};
 use crate::handlers::{approval_line, denied, whole_approval};
 use crate::run::{Console, Heard, Interrupt, say};
 use crate::store::Folders;
 use crate::store::approvals::{Approval, ApprovalError, Approvals, Claim};
 use anyhow::Context;
-use engine::config::Layer;
 use engine::text::visible;
 use protocol::tool::Outcome;
 use std::env;
@@ -106,7 +105,7 @@ pub fn deny(id: &str) -> ExitCode {
 }
 
 /// Runs an action once: 0 when it was done.
-pub fn approve(id: &str, flags: Layer) -> ExitCode {
+pub fn approve(id: &str, flags: Flags) -> ExitCode {
     let claimed = queue().find(id).and_then(|it| queue().claim(&it.id));
     match claimed {
         Ok(claim) => cli::block_on(run(claim, flags)),
@@ -114,7 +113,7 @@ pub fn approve(id: &str, flags: Layer) -> ExitCode {
     }
 }
 
-async fn run(claim: Claim, flags: Layer) -> anyhow::Result<i32> {
+async fn run(claim: Claim, flags: Flags) -> anyhow::Result<i32> {
     let (mut console, front) = Console::open().context("opening a pipe")?;
     let mut interrupt = Interrupt::watch().context("waiting for signals")?;
     cli::with_host(flags, front, async |inbox, _| {

@@ -58,6 +58,9 @@ struct Arguments {
     /// Both: --no-network and --confine-fs.
     #[arg(long, global = true)]
     sandbox: bool,
+    /// A folder beside the project that may be worked in as in the project. May be given several times.
+    #[arg(long, value_name = "DIR", global = true)]
+    add_dir: Vec<PathBuf>,
     /// Writes the log to this file and not to stderr.
     #[arg(long, value_name = "FILE", global = true)]
     log_file: Option<PathBuf>,
@@ -147,10 +150,10 @@ pub fn main() -> ExitCode {
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
         Some(Command::Checkpoints { json }) => {
-            checkpoints::list(flags, json).unwrap_or_else(|it| complain(&it))
+            checkpoints::list(flags.layer, json).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Restore { id, force }) => {
-            checkpoints::restore(flags, id, force).unwrap_or_else(|it| complain(&it))
+            checkpoints::restore(flags.layer, id, force).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
@@ -204,8 +207,15 @@ fn log(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The command line's layer of the configuration.
-fn flags(arguments: &Arguments) -> anyhow::Result<Layer> {
+/// What the command line says of every session.
+pub(crate) struct Flags {
+    /// Its layer of the configuration.
+    pub layer: Layer,
+    /// Folders of `--add-dir`, whole.
+    pub added: Vec<PathBuf>,
+}
+
+fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
     let mut table = Map::new();
     for pair in &arguments.config {
         let (key, value) = pair
@@ -242,11 +252,25 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Layer> {
     if arguments.confine_fs || arguments.sandbox {
         put(&mut table, "safety.filesystem", Value::from("project"));
     }
-    Ok(Layer {
-        origin: Origin::Flag,
-        value: Value::Object(table),
-        trusted: true,
+    Ok(Flags {
+        layer: Layer {
+            origin: Origin::Flag,
+            value: Value::Object(table),
+            trusted: true,
+        },
+        added: added(&arguments.add_dir)?,
     })
+}
+
+/// The folders of `--add-dir`, whole. One that is none is found out before anything starts (spec 4.6).
+fn added(folders: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let whole = folders.iter().map(|it| {
+        let named = || format!("--add-dir {}", it.display());
+        let is_folder = it.metadata().with_context(named)?.is_dir();
+        anyhow::ensure!(is_folder, "{} is no folder", named());
+        std::path::absolute(it).with_context(named)
+    });
+    whole.collect()
 }
 
 fn put(table: &mut Map<String, Value>, key: &str, value: Value) {
@@ -267,7 +291,7 @@ fn put(table: &mut Map<String, Value>, key: &str, value: Value) {
 }
 
 /// Serves an editor until it leaves.
-fn serve(flags: Layer) -> ExitCode {
+fn serve(flags: Flags) -> ExitCode {
     block_on(serve_editor(flags))
 }
 
@@ -293,7 +317,7 @@ pub(crate) fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> ExitC
 /// Messages that may wait for the loop, from each side.
 pub(crate) const ROOM: usize = 256;
 
-async fn serve_editor(flags: Layer) -> anyhow::Result<i32> {
+async fn serve_editor(flags: Flags) -> anyhow::Result<i32> {
     let runtime = tokio::runtime::Handle::current();
     let out = Out::stdout().context("opening stdout")?;
     let (service, front, front_events) = lsp::service(ROOM, runtime);
@@ -324,7 +348,7 @@ pub(crate) struct Front {
 /// Runs the main loop beside `work`, which talks to it, and then ends every turn and all that was started. `work` gets
 /// the way into the loop and the limits of the command line; its number is the exit code.
 pub(crate) async fn with_host(
-    flags: Layer,
+    flags: Flags,
     front: Front,
     work: impl AsyncFnOnce(mpsc::Sender<Event>, config::Limits) -> anyhow::Result<i32>,
 ) -> anyhow::Result<i32> {
@@ -339,7 +363,7 @@ pub(crate) async fn with_host(
     let children = Arc::new(Children::new(
         Launcher::own().context("finding our own program")?,
     ));
-    let limits = engine::config::resolve(std::slice::from_ref(&flags))
+    let limits = engine::config::resolve(std::slice::from_ref(&flags.layer))
         .config
         .limits;
     let folders = Folders::from_environment();
@@ -362,11 +386,12 @@ pub(crate) async fn with_host(
         folders,
         client: Client::default(),
         layers: Layers {
-            flags: Some(flags),
+            flags: Some(flags.layer),
             ..Layers::default()
         },
         limits: limits.clone(),
         roots: Vec::new(),
+        added: flags.added,
         documents: Documents::default(),
         reviews,
         shown: Shown::default(),
@@ -398,9 +423,12 @@ pub(crate) async fn with_host(
     // Before the commands end: a result that still came in would have its model asked again. The loop
     // ends every turn first, so that each log says how it ended.
     ending.cancel();
-    let _ = tokio::time::timeout(grace, main_loop).await;
+    let scratchpads = tokio::time::timeout(grace, main_loop).await;
     // Launchers end what is left even if this takes too long.
     let _ = tokio::time::timeout(grace, children.stop_all()).await;
+    // What is large is swept one day.
+    let removed = tokio::task::spawn_blocking(move || drop(scratchpads));
+    let _ = tokio::time::timeout(grace, removed).await;
     out.flush(grace);
     code
 }

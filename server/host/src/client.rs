@@ -45,6 +45,8 @@ pub struct Client {
     least_checked_version: i32,
     /// It may tell of an edit that it has made long after it has said so.
     tells_late: bool,
+    /// Its message requests are answered with the first choice when the person just presses Enter.
+    pub first_choice_is_default: bool,
 }
 
 impl Default for Client {
@@ -74,6 +76,7 @@ impl Default for Client {
             show_document: false,
             least_checked_version: i32::MIN,
             tells_late: false,
+            first_choice_is_default: false,
         }
     }
 }
@@ -122,6 +125,7 @@ impl Client {
             show_document: is("/window/showDocument/support"),
             least_checked_version: Self::default().least_checked_version,
             tells_late: false,
+            first_choice_is_default: false,
         }
     }
 
@@ -134,16 +138,19 @@ impl Client {
     ///
     /// Emacs (tried with 30.1, Eglot 1.17.30) tells of changes when it is idle. Where the question before an edit
     /// was answered in the minibuffer, it counts as idle only after the next key. Until then the document has its old
-    /// version for Emacs too: the same edit sent once more would be made twice.
+    /// version for Emacs too: the same edit sent once more would be made twice. Its question begins with the first
+    /// choice written in, which a stray Enter gives; so that is No.
     pub fn named(self, info: Option<&lsp::ClientInfo>) -> Self {
         match info {
-            Some(info) if info.name == "Neovim" => Self {
+            // One that declares versions checks them itself, as our plugin does.
+            Some(info) if info.name == "Neovim" && !self.document_changes => Self {
                 document_changes: true,
                 least_checked_version: 1,
                 ..self
             },
             Some(info) if info.name == "Eglot" => Self {
                 tells_late: true,
+                first_choice_is_default: true,
                 ..self
             },
             Some(_) | None => self,
@@ -221,6 +228,9 @@ mod tests {
         };
         assert_eq!((version("Neovim", 0), version("Neovim", 4)), (1, 4));
         assert_eq!((version("helix", 0), version("helix", 4)), (0, 4));
+        let declared = json!({"workspace": {"workspaceEdit": {"documentChanges": true}}});
+        let plugin = client(declared).named(Some(&info("Neovim")));
+        assert_eq!(plugin.edit_version(0), 0);
     }
 
     #[test]

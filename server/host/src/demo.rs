@@ -95,8 +95,11 @@ fn show(options: &Options, folder: TempDir, interrupt: &Interrupt) -> Result<boo
         Choice::Configured(_) | Choice::Ollama(_) => None,
     };
     let mut command = server(&choice, rehearsal.as_ref(), folder.path(), options)?;
-    let server =
-        Server::start(interruptible(command.current_dir(&sample.folder))).map_err(no_server)?;
+    // What it makes of temporary files goes with the demonstration, also when that is broken off.
+    command
+        .env("TMPDIR", folder.path())
+        .current_dir(&sample.folder);
+    let server = Server::start(interruptible(&mut command)).map_err(no_server)?;
     interrupt.ends(Some(server.id()));
     let opened = Sample::buffer();
     let buffer = Buffer::open(sample.file(), &opened);

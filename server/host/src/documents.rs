@@ -35,7 +35,7 @@ pub enum Content {
 }
 
 /// What a `didChange` did to a document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Changed {
     pub path: PathBuf,
     /// What was known of the text before.
@@ -47,7 +47,7 @@ pub struct Changed {
 }
 
 /// One content change.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Step {
     /// Bytes of the text before; `None`: its text as a whole gave way, or was not known.
     pub range: Option<(usize, Range<usize>)>,

@@ -1,18 +1,21 @@
 //! What tasks say to the main loop, and what they ask of the editor through it.
 
-use crate::apply::Applied;
+use crate::apply::{Applied, Exact};
 use crate::documents::Snapshot;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
+use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
+use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::lsp;
 use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::{CallId, StreamId};
 use protocol::tool::Outcome;
+use ropey::Rope;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -41,9 +44,15 @@ pub enum Event {
     /// The editor may have to hear how reviews have moved.
     TellReview,
     /// What git has of files under review.
-    Committed(Vec<(PathBuf, String)>),
+    Committed(Vec<Committed>),
     /// Reviews that have moved are to be saved.
     SaveReview,
+    /// The files of which earlier servers have left a record.
+    Searched(Vec<PathBuf>),
+    /// What an earlier server knew of a file. The error is for the person.
+    Recalled(PathBuf, Result<Option<Box<Kept>>, String>),
+    /// A call has finished, and its review is on the disk.
+    Kept(SessionKey, CallId, WorkEnd),
     /// Something that the person is to hear once.
     Warn(String),
     /// A session's processes in the background are others now.
@@ -86,15 +95,41 @@ pub enum Approved {
     },
 }
 
-/// One file that was changed on the disk.
-#[derive(Clone, Debug, PartialEq)]
+/// A file's text as it was committed last.
+pub struct Committed {
+    pub path: PathBuf,
+    pub text: String,
+    /// Git keeps it with `\n`, whatever the file has.
+    pub plain: bool,
+}
+
+/// One file that was changed on the disk. Made where the change is, so that the loop need not compare texts.
+#[derive(Clone, Debug)]
 pub struct Written {
     pub path: PathBuf,
     /// The text before; `None`: there was no file.
-    pub old: Option<String>,
+    pub old: Option<Rope>,
     /// The text now; `None`: there is no file.
-    pub new: Option<String>,
+    pub new: Option<Rope>,
+    /// What makes the new text of the old one, where there are both.
+    pub changes: Option<ChangeSet>,
+    /// How the text before lay on the disk, where that is known.
+    pub was: Option<Exact>,
     pub by: Whose,
+}
+
+impl Written {
+    /// Compares both texts.
+    pub fn new(path: PathBuf, old: Option<&str>, new: Option<&str>, by: Whose) -> Self {
+        Self {
+            path,
+            old: old.map(Rope::from_str),
+            new: new.map(Rope::from_str),
+            changes: old.zip(new).map(|(old, new)| ChangeSet::between(old, new)),
+            was: None,
+            by,
+        }
+    }
 }
 
 /// Whose a change is, for the review of it.
@@ -121,6 +156,8 @@ pub enum Ask {
     /// Answers when the document holds exactly this text, at once or after a `didChange`.
     WaitForText {
         path: PathBuf,
+        /// The text before the change.
+        old: String,
         text: String,
         /// Whose the change to it is.
         by: Whose,
@@ -196,15 +233,16 @@ impl Editor {
         .await
     }
 
-    /// Begins to wait for a text; the answer comes through the receiver.
+    /// Begins to wait for the second text instead of the first; the answer comes through the receiver.
     pub async fn text(
         &self,
         path: PathBuf,
-        text: String,
+        (old, text): (String, String),
         by: Whose,
     ) -> Result<oneshot::Receiver<()>, Gone> {
         self.begin(|reply| Ask::WaitForText {
             path,
+            old,
             text,
             by,
             reply,

@@ -5,13 +5,14 @@
 //! in that folder, wherever its name leads by then (spec 1.5). Walking serves every Unix alike; Linux's
 //! `openat2` would save some microseconds and need this beside it.
 
+use crate::regular;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{UnlinkatFlags, linkat, unlinkat};
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
@@ -96,10 +97,7 @@ impl Folder {
 
     /// A file's bytes; `None` when there are more than `limit`.
     pub fn read(&self, name: &OsStr, limit: u64) -> io::Result<Option<Vec<u8>>> {
-        let mut bytes = Vec::new();
-        let file = self.file(name)?;
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-        Ok((bytes.len() as u64 <= limit).then_some(bytes))
+        regular::capped(self.file(name)?, limit)
     }
 
     /// Opens a file to write into it.

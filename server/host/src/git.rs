@@ -81,6 +81,49 @@ fn small(path: &Path) -> Option<Vec<u8>> {
 pub async fn committed(file: &Path, limit: u64) -> Option<Vec<u8>> {
     let mut object = OsString::from("HEAD:./");
     object.push(file.file_name()?);
+    let arguments = ["cat-file".into(), "blob".into(), object];
+    said(file.parent()?, &arguments, limit).await
+}
+
+/// Whether git keeps a file with `\n` where the work tree has `\r\n`: by its attributes, or else by
+/// `core.autocrlf`. No where git does not say.
+pub async fn keeps_plain(file: &Path) -> bool {
+    keeps(file).await.unwrap_or(false)
+}
+
+async fn keeps(file: &Path) -> Option<bool> {
+    let (folder, name) = (file.parent()?, file.file_name()?);
+    let attributes = ["check-attr", "-z", "text", "eol", "--"].map(OsString::from);
+    let arguments: Vec<OsString> = attributes.into_iter().chain([name.to_owned()]).collect();
+    let found = said(folder, &arguments, SMALL).await?;
+    // The path, the attribute and what it is, again and again.
+    let fields: Vec<&[u8]> = found.split(|it| *it == 0).collect();
+    let of = |name: &[u8]| {
+        let mut all = fields.chunks(3);
+        all.find_map(|it| match it {
+            [_, attribute, value] if *attribute == name => Some(*value),
+            _ => None,
+        })
+    };
+    match (of(b"text")?, of(b"eol")?) {
+        (b"unset", _) => Some(false),
+        (b"set" | b"auto", _) => Some(true),
+        (_, b"lf" | b"crlf") => Some(true),
+        (_, _) => {
+            let arguments = ["config", "--get", "core.autocrlf"].map(OsString::from);
+            let value = said(folder, &arguments, SMALL).await?;
+            let value = value.trim_ascii().to_ascii_lowercase();
+            let is_on: [&[u8]; 5] = [b"true", b"input", b"yes", b"on", b"1"];
+            Some(is_on.contains(&value.as_slice()))
+        }
+    }
+}
+
+/// The most bytes of an answer that is a word or two.
+const SMALL: u64 = 64 << 10;
+
+/// What git answers in a folder; `None` where it fails.
+async fn said(folder: &Path, arguments: &[OsString], limit: u64) -> Option<Vec<u8>> {
     let mut git = Command::new("git");
     let keep = |name: &str| std::env::var_os(name).map(|it| (name.to_owned(), it));
     git.env_clear()
@@ -97,9 +140,8 @@ pub async fn committed(file: &Path, limit: u64) -> Option<Vec<u8>> {
         .args(["-c", "core.fsmonitor=false"])
         .args(["-c", "protocol.allow=never"])
         .arg("-C")
-        .arg(file.parent()?)
-        .args(["cat-file", "blob"])
-        .arg(object)
+        .arg(folder)
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -10,6 +10,7 @@ mod commits;
 mod cut_off;
 mod diagnostics;
 mod documents;
+mod folders;
 mod hints;
 mod lenses;
 mod lifecycle;

@@ -7,6 +7,7 @@ pub mod folder;
 pub mod git;
 pub mod process;
 pub mod regular;
+pub mod scratchpad;
 pub mod store;
 pub mod tasks;
 pub mod workspace;

@@ -14,6 +14,7 @@ use crate::plan::Locks;
 use crate::process::Children;
 use crate::process::background::Jobs;
 use crate::reviews::Reviews;
+use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
@@ -46,6 +47,8 @@ pub struct Host {
     /// Limits that hold for the editor as a whole.
     pub(crate) limits: Limits,
     pub(crate) roots: Vec<PathBuf>,
+    /// Folders of the command line that every session may work in.
+    pub(crate) added: Vec<PathBuf>,
     pub(crate) documents: Documents,
     pub(crate) reviews: Reviews,
     pub(crate) reviewing: Reviewing,
@@ -75,9 +78,12 @@ pub struct Host {
     pub(crate) said: Vec<String>,
 }
 
-/// A task that waits until a document holds a text.
+/// A task that waits until a document holds a text. One that has given up leaves word what it waited for: some
+/// editors apply an edit long after.
 pub struct TextWaiter {
     pub path: PathBuf,
+    /// The text before.
+    pub old: String,
     pub text: String,
     /// Whose the change to it is.
     pub by: Whose,
@@ -101,13 +107,14 @@ pub enum TaskKey {
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
-/// log says how it ended and no model is asked any more.
+/// log says how it ended and no model is asked any more. Answers the scratchpads, which are to be removed when
+/// nothing runs in them any more.
 pub async fn run(
     mut host: Host,
     mut front: mpsc::Receiver<FrontEvent>,
     mut events: mpsc::Receiver<Event>,
     ending: CancellationToken,
-) {
+) -> Vec<Scratchpad> {
     loop {
         // Fair between the two inboxes: neither a typing person nor a fast model may starve the other.
         tokio::select! {
@@ -125,6 +132,8 @@ pub async fn run(
     host.guarded(Host::cancel_all);
     let patience = Duration::from_millis(host.limits.exit_ms);
     tokio::task::block_in_place(|| host.reviews.close(patience));
+    let sessions = host.sessions.drain();
+    sessions.filter_map(|(_, it)| it.scratchpad).collect()
 }
 
 impl Host {
@@ -227,17 +236,17 @@ impl Host {
                     ClientRequest::SetMode(params) => {
                         reply.send::<methods::SetMode>(self.set_mode(params))
                     }
-                    ClientRequest::ListReview(params) => {
-                        reply.send::<methods::ListReview>(self.list_review(params))
-                    }
+                    ClientRequest::ListReview(params) => self.when_recalled(move |host| {
+                        reply.send::<methods::ListReview>(host.list_review(params));
+                    }),
                     ClientRequest::ResolveReview(params) => {
                         self.resolve_review(params, move |_, end| {
                             reply.send::<methods::ResolveReview>(end);
                         })
                     }
-                    ClientRequest::ReviewBase(params) => {
-                        reply.send::<methods::ReviewBase>(self.review_base(params))
-                    }
+                    ClientRequest::ReviewBase(params) => self.when_recalled(move |host| {
+                        reply.send::<methods::ReviewBase>(host.review_base(params));
+                    }),
                     ClientRequest::ListCheckpoints(params) => self.list_checkpoints(&params, reply),
                     ClientRequest::CreateCheckpoint(params) => {
                         self.create_checkpoint(params, reply)
@@ -313,11 +322,14 @@ impl Host {
             Event::Reverted(id, end) => self.reverted(id, end),
             Event::TellReview => self.tell_review(),
             Event::Committed(texts) => {
-                for (path, text) in texts {
-                    self.reviews.committed(&path, &text);
+                for it in texts {
+                    self.reviews.committed(&it.path, &it.text, it.plain);
                 }
             }
             Event::SaveReview => self.save_review(),
+            Event::Searched(paths) => self.searched(&paths),
+            Event::Recalled(path, found) => self.recalled(&path, found),
+            Event::Kept(session, call, end) => self.finished_and_kept(&session, call, end),
             Event::Warn(text) => self.warn_once(text),
             Event::Processes(session) => self.processes_changed(&session),
             Event::Abandoned => self.drop_abandoned(),
@@ -336,11 +348,13 @@ impl Host {
             Ask::ApplyEdit { edit, label, reply } => self.ask_apply_edit(*edit, label, reply),
             Ask::WaitForText {
                 path,
+                old,
                 text,
                 by,
                 reply,
             } => self.wait_for_text(TextWaiter {
                 path,
+                old,
                 text,
                 by,
                 reply,

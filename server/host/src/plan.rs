@@ -4,7 +4,7 @@ use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
 use crate::process::background::Jobs;
-use crate::process::sandbox::{Files, Sandbox};
+use crate::process::sandbox::{self, Sandbox};
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
@@ -21,7 +21,7 @@ use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -72,17 +72,19 @@ impl World {
     /// What a command that runs in this folder is kept from.
     pub fn sandbox(&self, folder: &FilePath) -> Option<Sandbox> {
         let files = match self.filesystem {
-            Filesystem::Free => Files::Free,
+            Filesystem::Free => sandbox::Files::Free,
             Filesystem::Project => {
                 let mut places = self.workspace.roots().to_vec();
+                places.extend(self.workspace.others().map(Path::to_path_buf));
+                places.extend(self.workspace.scratchpad().map(Path::to_path_buf));
                 places.push(folder.real.clone());
                 let temporary = std::env::temp_dir();
                 places.push(temporary.canonicalize().unwrap_or(temporary));
-                Files::Below(places)
+                sandbox::Files::Below(places)
             }
         };
         let network = self.network == Network::Allow;
-        if network && files == Files::Free {
+        if network && files == sandbox::Files::Free {
             return None;
         }
         Some(Sandbox {
@@ -148,7 +150,7 @@ impl Locks {
     /// Waits for the turn of several files. In one order for all, so that no two wait for each other.
     pub async fn files<'a>(
         &self,
-        paths: impl Iterator<Item = &'a std::path::Path>,
+        paths: impl Iterator<Item = &'a Path>,
     ) -> Vec<tokio::sync::OwnedMutexGuard<()>> {
         let sorted: std::collections::BTreeSet<_> = paths.collect();
         let mut turns = Vec::with_capacity(sorted.len());
@@ -159,7 +161,7 @@ impl Locks {
     }
 
     /// Waits for the file's turn. The guard ends it.
-    pub async fn file(&self, path: &std::path::Path) -> tokio::sync::OwnedMutexGuard<()> {
+    pub async fn file(&self, path: &Path) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
             // A poisoned map is still a map.
             let mut locks = self
@@ -185,7 +187,7 @@ pub struct Plan {
     shown: String,
     action: Option<Arc<Action>>,
     hunks: Vec<ProposedHunk>,
-    files: Vec<EditedFile>,
+    files: Files,
     work: Work,
 }
 
@@ -197,6 +199,9 @@ pub struct Accepted {
     /// Why not the others, in the person's words.
     pub note: Option<String>,
 }
+
+/// Asked for seldom, and costs a hash of every text.
+type Files = Box<dyn Fn() -> Vec<EditedFile> + Send + Sync>;
 
 type Work = Box<dyn FnOnce(Run) -> BoxFuture<'static, Result<Done, String>> + Send>;
 
@@ -341,7 +346,7 @@ impl Plan {
             preview: Vec::new(),
             shown: None,
             hunks: Vec::new(),
-            files: Vec::new(),
+            files: Box::new(Vec::new),
         }
     }
 
@@ -357,8 +362,8 @@ impl Plan {
     }
 
     /// What it makes of which files, for what must be known again later.
-    pub fn files(&self) -> &[EditedFile] {
-        &self.files
+    pub fn files(&self) -> Vec<EditedFile> {
+        (self.files)()
     }
 
     /// The kind is the tool's; whoever called the tool sets it.
@@ -394,7 +399,7 @@ pub struct PlanBuilder {
     preview: Vec<Preview>,
     shown: Option<String>,
     hunks: Vec<ProposedHunk>,
-    files: Vec<EditedFile>,
+    files: Files,
 }
 
 impl PlanBuilder {
@@ -430,8 +435,8 @@ impl PlanBuilder {
     }
 
     /// What it makes of which files.
-    pub fn edits(mut self, files: Vec<EditedFile>) -> Self {
-        self.files = files;
+    pub fn edits(mut self, files: impl Fn() -> Vec<EditedFile> + Send + Sync + 'static) -> Self {
+        self.files = Box::new(files);
         self
     }
 

@@ -10,10 +10,15 @@ use std::path::Path;
 
 /// At most `limit` bytes; `None` when there are more. Never reads further than that.
 pub fn read_capped(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    open(path)?
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    capped(open(path)?, limit)
+}
+
+/// As [`read_capped`], of a file that is open.
+pub fn capped(file: File, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    // Room for all of it and the end, so that it is read at once; it may grow all the same.
+    let expected = file.metadata()?.len().min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0).saturating_add(1));
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 

@@ -10,7 +10,7 @@ use crate::plan::World;
 use crate::regular;
 use crate::store::checkpoints::{Before, Cause, Entry, Loaded, Manifest};
 use crate::workspace::FilePath;
-use engine::text::{FileText, Form, file::is_latin};
+use engine::text::{FileText, Form, file::is_latin, visible_line};
 use protocol::tool::Place;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -60,7 +60,8 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
             before,
         } = planned;
         let cause = Cause {
-            title: format!("Restore {id}: {title}"),
+            // What was undone and undone again has a long history.
+            title: visible_line(&format!("Restore {id}: {title}"), 200),
             author: None,
             action: None,
         };
@@ -135,7 +136,14 @@ pub async fn plan(world: &World, id: &str) -> Result<Planned, String> {
             }
         };
         let live = files::live(&documents, &file, world.limits.edit_bytes).await?;
-        let Some(change) = change(&file, live.as_ref(), bytes, entry.mode)? else {
+        // Not even a program's special rights are given back on a stranger's word.
+        let rights = if planned.manifest.is_ours {
+            0o7777
+        } else {
+            0o777
+        };
+        let mode = entry.mode.map(|it| it & rights);
+        let Some(change) = change(&file, live.as_ref(), bytes, mode)? else {
             continue;
         };
         planned.before.push(before(&file, live)?);
@@ -157,6 +165,12 @@ pub async fn keep(world: &World, paths: &[String]) -> Result<Manifest, String> {
         if file.place == Place::Protected {
             return Err(format!(
                 "{} is one of Undine's own files, which checkpoints never hold.",
+                file.shown
+            ));
+        }
+        if world.workspace.is_scratch(&file.real) {
+            return Err(format!(
+                "{} lies in the scratchpad, of which checkpoints hold nothing.",
                 file.shown
             ));
         }
@@ -231,8 +245,11 @@ fn judge(world: &World, manifest: &Manifest, entry: &Entry) -> Result<FilePath, 
     }
     match file.place {
         Place::Protected => Err("it is one of Undine's own settings or records"),
-        Place::External if !entry.external => Err("it leads out of the project"),
-        Place::External | Place::Project => Ok(file),
+        Place::Scratchpad => {
+            Err("it lies in the scratchpad, of which no checkpoint holds anything")
+        }
+        Place::External | Place::AddedDir if !entry.external => Err("it leads out of the project"),
+        Place::External | Place::AddedDir | Place::Project => Ok(file),
     }
 }
 
@@ -321,7 +338,7 @@ fn before(file: &FilePath, live: Option<Live>) -> Result<Before, String> {
         path: file.real.clone(),
         mode: bytes.as_ref().and_then(|_| mode_of(file)),
         bytes,
-        is_external: file.place == Place::External,
+        is_external: file.place != Place::Project,
     })
 }
 

@@ -7,24 +7,29 @@
 mod follow;
 mod keeper;
 mod news;
+mod recall;
 mod shelf;
 #[cfg(test)]
 mod tests;
 mod wish;
 
+use crate::apply::Exact;
 use crate::event::{Event, Whose};
-use engine::review::{By, FileChange, HunkState, Ledger, ReviewHunk};
+use engine::review::{Author, By, FileChange, HunkState, Ledger, ReviewHunk};
 use engine::text::ChangeSet;
 use follow::Hold;
 use keeper::Keeper;
+pub use keeper::Kept;
+use recall::Happened;
 use shelf::Shelf;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 pub use news::{News, told};
+pub use recall::Recall;
 pub use wish::{Plan, Reversal, Scope, Wish, wire_id};
 
 #[derive(Debug, Default)]
@@ -48,13 +53,20 @@ pub struct Reviews {
     news_moved: BTreeSet<String>,
     /// Files whose records were looked for; from then on this is what counts.
     known: HashSet<PathBuf>,
+    /// What has happened to files while their records are read.
+    recalling: BTreeMap<PathBuf, Vec<Happened>>,
     is_listed: bool,
+    is_searching: bool,
 }
 
 /// One file under review.
 #[derive(Debug)]
 pub struct Review {
     pub ledger: Ledger,
+    /// How the accepted text lay on the disk, where that was seen.
+    pub was: Option<Exact>,
+    /// The agent has deleted the file and made it again, perhaps in another form.
+    pub is_remade: bool,
     /// The document's version that the ledger's text is of; `None` for a file that is not open.
     pub version: Option<i32>,
     /// The text is not known at the moment; the ledger waits for it.
@@ -64,6 +76,15 @@ pub struct Review {
     /// What the editor was told last.
     told: Vec<Told>,
     told_change: Option<FileChange>,
+}
+
+/// An edit of the agent's that has come after nobody waited for it any more.
+#[derive(Clone, Debug)]
+pub struct Late {
+    pub path: PathBuf,
+    pub old: String,
+    pub text: String,
+    pub author: Author,
 }
 
 /// Tells two states of a file apart, mostly.
@@ -108,6 +129,8 @@ impl Review {
     fn new(ledger: Ledger) -> Self {
         Self {
             ledger,
+            was: None,
+            is_remade: false,
             version: None,
             is_suspended: false,
             stamp: None,
@@ -135,46 +158,59 @@ impl Reviews {
         }
     }
 
-    /// Reads what an earlier server knew of a file, unless that was done before. `live` answers the text as it is
-    /// now; `None`: there is no file. Answers whether there was something; the error is for the person.
-    pub fn recall(
-        &mut self,
-        path: &Path,
-        live: impl FnOnce() -> Option<String>,
-    ) -> Result<bool, String> {
-        let Some(shelf) = &self.shelf else {
-            return Ok(false);
-        };
-        if !self.known.insert(path.to_path_buf()) || self.files.contains_key(path) {
-            return Ok(false);
+    /// Whether there may be something to read of a file that an earlier server knew. From then on what happens to the
+    /// file waits until [`recalled`](Self::recalled) is told what it was.
+    pub fn recall(&mut self, path: &Path) -> Option<Recall> {
+        let shelf = self.shelf.as_ref()?;
+        let is_new = self.known.insert(path.to_path_buf());
+        if !is_new || self.files.contains_key(path) || !shelf.may_have(path) {
+            return None;
         }
-        let Some(record) = shelf.read(path)? else {
-            return Ok(false);
-        };
-        let live = live();
-        let ledger = Ledger::from_record(&record, live.as_deref().unwrap_or_default());
-        let mut ledger = ledger.map_err(|it| format!("{}: {it}.", path.display()))?;
-        let was_deleted = matches!(ledger.file_change(), Some(FileChange::Deleted(_)));
-        match &live {
-            // Somebody made it again.
-            Some(live) if was_deleted => ledger.restored(live, By::Person),
-            None if !was_deleted => ledger.deleted(By::Person),
-            Some(_) | None => {}
-        }
-        self.files.insert(path.to_path_buf(), Review::new(ledger));
-        self.touch(path, true);
-        Ok(true)
+        self.recalling.insert(path.to_path_buf(), Vec::new());
+        Some(Recall {
+            shelf: shelf.clone(),
+            path: path.to_path_buf(),
+        })
     }
 
-    /// The files of which an earlier server knew something. Only the first time.
-    pub fn to_recall(&mut self) -> Vec<PathBuf> {
-        match &self.shelf {
-            Some(shelf) if !self.is_listed => {
-                self.is_listed = true;
-                shelf.paths()
-            }
-            Some(_) | None => Vec::new(),
+    /// What an earlier server knew of a file was read. Answers whether it was something.
+    pub fn recalled(&mut self, path: &Path, found: Option<Kept>) -> bool {
+        let late = self.recalling.remove(path).unwrap_or_default();
+        let is_found = found.is_some();
+        if let Some((ledger, was)) = found {
+            let mut review = Review::new(ledger);
+            review.was = was;
+            self.files.insert(path.to_path_buf(), review);
+            self.touch(path, true);
         }
+        late.into_iter().for_each(|it| self.happened(path, it));
+        is_found
+    }
+
+    /// Whether something of an earlier server's is being read.
+    pub fn is_recalling(&self) -> bool {
+        self.is_searching || !self.recalling.is_empty()
+    }
+
+    /// Looks for the files of which an earlier server knew something, if that was not done before; then
+    /// [`searched`](Self::searched) is to be called. The answer blocks.
+    pub fn search(&mut self) -> Option<impl FnOnce() -> Vec<PathBuf> + Send + 'static> {
+        let shelf = self
+            .shelf
+            .as_ref()
+            .filter(|it| !self.is_listed && it.has_any())?;
+        let shelf = shelf.clone();
+        (self.is_listed, self.is_searching) = (true, true);
+        Some(move || shelf.paths())
+    }
+
+    pub fn searched(&mut self) {
+        self.is_searching = false;
+    }
+
+    /// Told when all that was to be saved is; `None`: it is.
+    pub fn saved(&self) -> Option<oneshot::Receiver<()>> {
+        self.keeper.as_ref().and_then(Keeper::idle)
     }
 
     /// Whether the disk does not know all yet, and whether that is more than typing.
@@ -190,8 +226,9 @@ impl Reviews {
             return;
         };
         for path in std::mem::take(&mut self.unsaved) {
-            let ledger = self.files.get(&path).map(|it| it.ledger.clone());
-            keeper.file(path, ledger.filter(|it| !it.is_settled()));
+            let review = self.files.get(&path);
+            let review = review.filter(|it| !it.ledger.is_settled());
+            keeper.file(path, review.map(|it| (it.ledger.clone(), it.was)));
         }
         for session in std::mem::take(&mut self.news_moved) {
             let news = self.news.get(&session).cloned().unwrap_or_default();
@@ -258,9 +295,12 @@ impl Reviews {
         changed
     }
 
-    /// Forgets files in which nothing is left to review.
+    /// Forgets files in which nothing is left to review, and nothing that undo in the editor could bring back.
     pub fn forget_settled(&mut self) {
-        self.files.retain(|_, it| !it.ledger.is_settled());
+        self.files.retain(|_, it| {
+            let may_return = it.version.is_some() && it.ledger.remembers();
+            may_return || !it.ledger.is_settled()
+        });
     }
 
     fn touch(&mut self, path: &Path, urgent: bool) {

@@ -8,11 +8,10 @@ mod page;
 
 pub(crate) use console::{Console, Heard, Interrupt};
 
-use crate::cli;
+use crate::cli::{self, Flags};
 use crate::store::Folders;
 use crate::store::approvals::{Approvals, State};
 use anyhow::Context;
-use engine::config::Layer;
 use page::Page;
 use protocol::acp;
 use protocol::methods::{self, ClientRequest, Notification};
@@ -30,7 +29,7 @@ pub struct Options {
 }
 
 /// Runs the task: 0 when the model has ended its answer, else 1.
-pub fn run(options: Options, flags: Layer) -> ExitCode {
+pub fn run(options: Options, flags: Flags) -> ExitCode {
     let prepared = prompt(options.prompt).and_then(|prompt| {
         let folder = options.directory.unwrap_or_else(|| PathBuf::from("."));
         let resolved = folder.canonicalize();
@@ -68,7 +67,7 @@ fn prompt(given: Option<String>) -> anyhow::Result<String> {
     Ok(prompt)
 }
 
-async fn task(prompt: String, folder: PathBuf, flags: Layer) -> anyhow::Result<i32> {
+async fn task(prompt: String, folder: PathBuf, flags: Flags) -> anyhow::Result<i32> {
     let (mut console, front) = Console::open().context("opening a pipe")?;
     let mut interrupt = Interrupt::watch().context("waiting for signals")?;
     cli::with_host(flags, front, async |_, _| {

@@ -3,6 +3,7 @@
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
 use crate::plan::{Accepted, Given, Plan, TextHash};
+use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::workspace::Workspace;
 use engine::session::Session;
@@ -19,6 +20,7 @@ pub struct OpenSession {
     /// A failed append was reported.
     pub log_failed: bool,
     pub workspace: Arc<Workspace>,
+    pub scratchpad: Option<Scratchpad>,
     pub config: Arc<Config>,
     /// Planned calls that may run.
     pub plans: HashMap<CallId, Plan>,
@@ -57,6 +59,7 @@ impl OpenSession {
         session: Session,
         log: Log,
         workspace: Workspace,
+        scratchpad: Option<Scratchpad>,
         config: Arc<Config>,
     ) -> Self {
         Self {
@@ -65,6 +68,7 @@ impl OpenSession {
             log,
             log_failed: false,
             workspace: Arc::new(workspace),
+            scratchpad,
             config,
             plans: HashMap::new(),
             accepted: HashMap::new(),

@@ -3,11 +3,16 @@
 //! A file is its canonical path: symlinks resolved, the nearest existing ancestor for a file that is
 //! yet to be made (spec 4.2). The URI that the editor uses for it is kept beside it in `documents`.
 
+mod real;
+#[cfg(test)]
+mod tests;
+
 use protocol::lsp;
 use protocol::tool::Place;
+use real::{nearest, spelled};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use url::Url;
 
 /// The most bytes of a path: Linux's own `PATH_MAX`. Looking at each folder of a longer one takes for ever.
@@ -16,9 +21,30 @@ const MAX_PATH_BYTES: usize = 4096;
 /// The folders of one session, resolved, and the places that tools never write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workspace {
-    /// At least one; relative paths start at the first.
+    /// The session's own folder, where relative paths start; then the other folders of the editor (spec 4.7).
     roots: Vec<PathBuf>,
-    protected: Vec<PathBuf>,
+    added: Vec<Added>,
+    scratchpad: Option<PathBuf>,
+    /// Undine's own folders.
+    own: Vec<PathBuf>,
+}
+
+/// A folder that the person trusts like the project.
+#[derive(Clone, Debug, PartialEq)]
+struct Added {
+    /// Whole, as it was named.
+    named: PathBuf,
+    real: PathBuf,
+    by: AddedBy,
+}
+
+/// How long an added folder stays one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddedBy {
+    /// As long as the session is open.
+    Session,
+    /// As long as the configuration names it.
+    Configuration,
 }
 
 /// A file that a call names.
@@ -27,31 +53,30 @@ pub struct FilePath {
     /// The file's identity.
     pub real: PathBuf,
     pub place: Place,
-    /// Relative to the workspace where it lies in it: for people and the model.
+    /// Relative to the session's own folder where it lies in it: for people and the model.
     pub shown: String,
 }
 
+/// How a path was written, which counts where a folder is trusted by its name.
+#[derive(Clone, Copy)]
+enum Written<'a> {
+    Relative(&'a Path),
+    Absolute(&'a Path),
+}
+
 impl Workspace {
-    /// Folders as the editor named them. One that cannot be resolved is an error (spec 4.2).
-    pub fn new(roots: &[PathBuf], protected: &[PathBuf]) -> Result<Self, String> {
-        let mut resolved = Vec::new();
-        for root in roots {
-            let real = root.canonicalize().map_err(|error| {
-                format!(
-                    "The folder {} cannot be opened ({error}); open an existing folder.",
-                    root.display()
-                )
-            })?;
-            resolved.push(real);
-        }
-        let mut guarded = protected.to_vec();
-        for root in &resolved {
-            guarded.push(root.join(".undine").join("conversations"));
-            guarded.push(root.join(".undine").join("config.toml"));
-        }
+    /// The session's folder, then those of the editor; and Undine's own. One that cannot be resolved is an error
+    /// (spec 4.2).
+    pub fn new(roots: &[PathBuf], own: &[PathBuf]) -> Result<Self, String> {
+        let roots = roots
+            .iter()
+            .map(|it| opened(it))
+            .collect::<Result<_, _>>()?;
         Ok(Self {
-            roots: resolved,
-            protected: guarded,
+            roots,
+            added: Vec::new(),
+            scratchpad: None,
+            own: own.to_vec(),
         })
     }
 
@@ -67,17 +92,68 @@ impl Workspace {
     /// Undine's own folders as a sandbox protects them: whole, and in a project all of `.undine`, because a part of
     /// it could be replaced by renaming it.
     pub fn own_folders(&self) -> Vec<PathBuf> {
-        let in_roots = self.roots.iter().map(|it| it.join(".undine"));
-        let mut all: Vec<PathBuf> = in_roots.collect();
-        let is_in_root = |it: &&PathBuf| all.iter().any(|own| it.starts_with(own));
-        let others: Vec<PathBuf> = self
-            .protected
-            .iter()
-            .filter(|it| !is_in_root(it))
-            .map(|it| nearest(it).unwrap_or_else(|| it.clone()))
-            .collect();
-        all.extend(others);
+        let trusted = std::iter::once(self.root()).chain(self.others());
+        let mut all: Vec<PathBuf> = trusted.map(|it| it.join(".undine")).collect();
+        for place in self.protected() {
+            if !all.iter().any(|it| place.starts_with(it)) {
+                all.push(nearest(&place).unwrap_or(place));
+            }
+        }
         all
+    }
+
+    /// Where the session's own files go that are no part of the work, resolved.
+    pub fn scratchpad(&self) -> Option<&Path> {
+        self.scratchpad.as_deref()
+    }
+
+    /// What is trusted like the session's own folder, resolved: the editor's other folders, then those that were
+    /// added.
+    pub fn others(&self) -> impl Iterator<Item = &Path> {
+        let added = self.added.iter().map(|it| it.real.as_path());
+        let others = self.roots.iter().skip(1).map(PathBuf::as_path);
+        others.chain(added)
+    }
+
+    /// Gives the session its scratchpad: a resolved folder that is nobody else's.
+    pub fn set_scratchpad(&mut self, folder: &Path) {
+        self.scratchpad = Some(folder.to_path_buf());
+    }
+
+    /// Trusts a folder like the project; answers what it resolves to. One that is no folder is an error, for the
+    /// person (spec 4.6). A relative path starts at the session's folder, `~/` at the home folder.
+    pub fn add(&mut self, folder: &Path, by: AddedBy) -> Result<PathBuf, String> {
+        let home = folder.strip_prefix("~").ok().and_then(|it| {
+            let home = home()?;
+            Some(home.join(it))
+        });
+        let named = spelled(&home.unwrap_or_else(|| self.root().join(folder)));
+        let real = opened(&named)?;
+        let added = Added {
+            named,
+            real: real.clone(),
+            by,
+        };
+        // What only the configuration named is the session's too from now on, and the other way round.
+        if !self.added.contains(&added) {
+            self.added.push(added);
+        }
+        Ok(real)
+    }
+
+    /// Takes away what the configuration had added.
+    pub fn forget_configured(&mut self) {
+        self.added.retain(|it| it.by != AddedBy::Configuration);
+    }
+
+    /// The editor's folders are others now, this session's own aside. One that is gone is left out.
+    pub fn set_others(&mut self, folders: &[PathBuf]) {
+        self.roots.truncate(1);
+        for folder in folders {
+            let real = folder.canonicalize().ok().filter(|it| it.is_dir());
+            self.roots
+                .extend(real.filter(|it| !self.roots.contains(it)));
+        }
     }
 
     /// The file that a model's path means. The error is for the model.
@@ -96,53 +172,130 @@ impl Workspace {
                 "The path is longer than {MAX_PATH_BYTES} bytes; give a path relative to the project."
             ));
         }
-        let spelled = match path.strip_prefix("~/") {
+        let whole = match path.strip_prefix("~/") {
             Some(rest) => home()
                 .ok_or("There is no home folder; give the whole path.")?
                 .join(rest),
             None => self.root().join(path),
         };
-        let real = nearest(&spelled)
+        let real = nearest(&whole)
             .ok_or_else(|| format!("No folder on the way to {path} exists; check the path."))?;
-        Ok(self.classify(real))
+        if self.leaves_scratchpad(&whole, &real) {
+            return Err(format!(
+                "{path} leads out of the scratchpad, over a link or `..`; give the path of the file itself."
+            ));
+        }
+        let written = match Path::new(path).is_absolute() || path.starts_with("~/") {
+            true => Written::Absolute(&whole),
+            false => Written::Relative(&whole),
+        };
+        let place = self.place(written, &real);
+        Ok(self.named(real, place))
     }
 
     /// Class and name of a resolved path.
     pub fn classify(&self, real: PathBuf) -> FilePath {
-        let root = self.roots.iter().find(|it| real.starts_with(it));
-        let place = if self.protects(&real) {
-            Place::Protected
-        } else if root.is_some() {
-            Place::Project
-        } else {
-            Place::External
-        };
-        let shown = match root.and_then(|it| real.strip_prefix(it).ok()) {
-            Some(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
-            Some(rest) => rest.display().to_string(),
-            None => real.display().to_string(),
+        let place = self.place(Written::Absolute(&real), &real);
+        self.named(real, place)
+    }
+
+    fn named(&self, real: PathBuf, place: Place) -> FilePath {
+        let shown = match real.strip_prefix(self.root()) {
+            Ok(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
+            // Elsewhere only the whole path says which folder is meant.
+            Ok(rest) if place != Place::External => rest.display().to_string(),
+            Ok(_) | Err(_) => real.display().to_string(),
         };
         FilePath { real, place, shown }
+    }
+
+    /// Where a path lies (spec 4.1 to 4.3). The order decides: what is Undine's own stays its own wherever it lies,
+    /// and what is in the project is judged as the project.
+    fn place(&self, written: Written<'_>, real: &Path) -> Place {
+        let (Written::Relative(path) | Written::Absolute(path)) = written;
+        let is_scratch = || self.is_scratch(real) && matches!(written, Written::Absolute(_));
+        let path = spelled(path);
+        if self.protects(real) {
+            Place::Protected
+        } else if self.roots.iter().any(|it| real.starts_with(it)) {
+            Place::Project
+        } else if is_scratch() {
+            Place::Scratchpad
+        } else if self.added.iter().any(|it| it.owns(&path, real)) {
+            Place::AddedDir
+        } else {
+            Place::External
+        }
+    }
+
+    /// Whether a resolved path lies in the scratchpad.
+    pub fn is_scratch(&self, real: &Path) -> bool {
+        self.scratchpad().is_some_and(|it| real.starts_with(it))
+    }
+
+    /// Whether a path goes through the scratchpad and ends elsewhere. A command can make a link there, and what is
+    /// written over it would not be asked about.
+    fn leaves_scratchpad(&self, whole: &Path, real: &Path) -> bool {
+        let Some(pad) = self.scratchpad() else {
+            return false;
+        };
+        let is_in = |it: &Path| it.canonicalize().is_ok_and(|it| it.starts_with(pad));
+        !self.is_scratch(real) && whole.ancestors().any(is_in)
     }
 
     /// Whether a path lies in a place of Undine's own. Looked up each time, because a symlink on the way
     /// to such a place may be made or turned at any moment; then both ends of it are protected.
     fn protects(&self, real: &Path) -> bool {
-        self.protected
-            .iter()
-            .any(|it| real.starts_with(it) || nearest(it).is_some_and(|it| real.starts_with(it)))
+        self.protected()
+            .any(|it| real.starts_with(&it) || nearest(&it).is_some_and(|it| real.starts_with(it)))
     }
 
     /// Whether a file is one of Undine's own under another name: a hard link has no way back to its first.
     pub fn protects_file(&self, file: &Metadata) -> bool {
-        self.protected.iter().any(|it| holds(it, file))
+        self.protected().any(|it| holds(&it, file))
+    }
+
+    /// Undine's own folders, and what is its own in the folders of people.
+    fn protected(&self) -> impl Iterator<Item = PathBuf> {
+        let folders = self.roots.iter().map(PathBuf::as_path);
+        let folders = folders.chain(self.added.iter().map(|it| it.real.as_path()));
+        let inner = folders.flat_map(|it| {
+            let own = it.join(".undine");
+            [own.join("conversations"), own.join("config.toml")]
+        });
+        self.own.iter().cloned().chain(inner)
     }
 
     /// Whether a file that was resolved earlier is still itself. A symlink may have been put on its way
     /// since, and then what was judged and shown is not what would be touched.
     pub fn still(&self, file: &FilePath) -> bool {
-        nearest(&file.real).is_some_and(|it| it == file.real && self.classify(it) == *file)
+        let is_same = nearest(&file.real).is_some_and(|it| it == file.real);
+        let now = self.classify(file.real.clone()).place;
+        // A path can be judged as outside for how it was written, though the file lies where less is asked.
+        let is_milder = matches!(now, Place::AddedDir | Place::Scratchpad);
+        is_same && (now == file.place || file.place == Place::External && is_milder)
     }
+}
+
+impl Added {
+    /// A folder owns what is in it both by its name and after links (spec 4.3).
+    fn owns(&self, spelled: &Path, real: &Path) -> bool {
+        let is_named = spelled.starts_with(&self.named) || spelled.starts_with(&self.real);
+        is_named && real.starts_with(&self.real)
+    }
+}
+
+fn opened(folder: &Path) -> Result<PathBuf, String> {
+    let real = folder.canonicalize().and_then(|it| match it.is_dir() {
+        true => Ok(it),
+        false => Err(std::io::ErrorKind::NotADirectory.into()),
+    });
+    real.map_err(|error| {
+        format!(
+            "The folder {} cannot be opened ({error}); open an existing folder.",
+            folder.display()
+        )
+    })
 }
 
 /// Whether this is the file, or a folder with the file somewhere in it.
@@ -164,52 +317,6 @@ fn home() -> Option<PathBuf> {
     directories::BaseDirs::new().map(|it| it.home_dir().to_path_buf())
 }
 
-/// Resolves the nearest existing ancestor through its symlinks and appends the rest. `None`: it leads
-/// over a link that leads nowhere.
-///
-/// What does not exist can only be resolved by its spelling, and its `..` may lead back to what does:
-/// `missing/../link`. So the result is looked at again until nothing is left to resolve.
-fn nearest(path: &Path) -> Option<PathBuf> {
-    let mut at = resolved_once(path)?;
-    // Each round resolves a link at least, and the system itself follows no more than 40.
-    for _ in 0..40 {
-        let next = resolved_once(&at)?;
-        if next == at {
-            return Some(at);
-        }
-        at = next;
-    }
-    None
-}
-
-fn resolved_once(path: &Path) -> Option<PathBuf> {
-    let mut rest: Vec<Component<'_>> = Vec::new();
-    let mut at = path;
-    let mut real = loop {
-        match at.canonicalize() {
-            Ok(real) => break real,
-            Err(_) => {
-                // A link that leads nowhere must not be followed by a later write.
-                if at.symlink_metadata().is_ok() {
-                    return None;
-                }
-                rest.push(at.components().next_back()?);
-                at = at.parent()?;
-            }
-        }
-    };
-    for part in rest.into_iter().rev() {
-        match part {
-            Component::Normal(name) => real.push(name),
-            Component::ParentDir => {
-                real.pop();
-            }
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    Some(real)
-}
-
 /// The path of a `file:` URI, resolved as far as it exists; `None` for any other scheme.
 pub fn path_of(uri: &lsp::Uri) -> Option<PathBuf> {
     let url = Url::parse(uri.as_ref()).ok()?;
@@ -225,174 +332,4 @@ pub fn uri_of(path: &Path) -> lsp::Uri {
     let url = Url::from_file_path(path)
         .map_or_else(|()| format!("file://{}", path.display()), String::from);
     lsp::Uri::from(url)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    fn project() -> (tempfile::TempDir, Workspace) {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("p/src")).unwrap();
-        fs::write(folder.path().join("p/src/a.rs"), "").unwrap();
-        fs::create_dir(folder.path().join("out")).unwrap();
-        let workspace =
-            Workspace::new(&[folder.path().join("p")], &[folder.path().join("config")]).unwrap();
-        (folder, workspace)
-    }
-
-    #[test]
-    fn a_path_in_the_project_is_shown_relative_to_it() {
-        let (_folder, workspace) = project();
-        let path = workspace.resolve("./src/../src/a.rs").unwrap();
-        assert_eq!(
-            (path.place, path.shown.as_str()),
-            (Place::Project, "src/a.rs")
-        );
-        assert_eq!(
-            workspace.resolve("new/deep.rs").unwrap().shown,
-            "new/deep.rs"
-        );
-    }
-
-    #[test]
-    fn a_symlink_out_of_the_project_is_outside() {
-        let (folder, workspace) = project();
-        symlink(folder.path().join("out"), folder.path().join("p/link")).unwrap();
-        assert_eq!(workspace.resolve("link/x").unwrap().place, Place::External);
-        assert_eq!(
-            workspace.resolve("../out/x").unwrap().place,
-            Place::External
-        );
-        assert_eq!(
-            workspace.resolve("no/../../out/x").unwrap().place,
-            Place::External
-        );
-    }
-
-    /// The way back out of a folder that does not exist led past the look at what it came to.
-    #[test]
-    fn a_symlink_behind_a_missing_folder_is_followed() {
-        let (folder, workspace) = project();
-        symlink(folder.path().join("out"), folder.path().join("p/link")).unwrap();
-        symlink(
-            folder.path().join("config"),
-            folder.path().join("p/settings"),
-        )
-        .unwrap();
-        fs::create_dir(folder.path().join("config")).unwrap();
-        for path in [
-            "no/../link/x",
-            "src/a.rs/../../link/x",
-            "no/no/../../link/no/../x",
-        ] {
-            let file = workspace.resolve(path).unwrap();
-            let real = folder.path().canonicalize().unwrap().join("out/x");
-            assert_eq!((file.place, file.real), (Place::External, real), "{path}");
-        }
-        let file = workspace.resolve("no/../settings/config.toml").unwrap();
-        assert_eq!(file.place, Place::Protected);
-        symlink(folder.path().join("nowhere"), folder.path().join("p/loose")).unwrap();
-        assert!(workspace.resolve("no/../loose").is_err());
-    }
-
-    #[test]
-    fn a_symlink_to_settings_or_history_protects_both_its_ends() {
-        let (folder, workspace) = project();
-        let place = |path: &str| workspace.resolve(path).unwrap().place;
-        fs::write(folder.path().join("p/other.toml"), "").unwrap();
-        assert_eq!(place("other.toml"), Place::Project);
-        fs::create_dir(folder.path().join("p/.undine")).unwrap();
-        symlink("../other.toml", folder.path().join("p/.undine/config.toml")).unwrap();
-        symlink("../src", folder.path().join("p/.undine/conversations")).unwrap();
-        assert_eq!(
-            [
-                place("other.toml"),
-                place(".undine/config.toml"),
-                place("src/x.jsonl"),
-                place(".undine/notes"),
-            ],
-            [
-                Place::Protected,
-                Place::Protected,
-                Place::Protected,
-                Place::Project,
-            ]
-        );
-    }
-
-    #[test]
-    fn a_file_is_not_itself_any_more_when_a_link_was_put_on_its_way() {
-        let (folder, workspace) = project();
-        let file = workspace.resolve("new/x").unwrap();
-        assert!(workspace.still(&file));
-        symlink(folder.path().join("out"), folder.path().join("p/new")).unwrap();
-        assert!(!workspace.still(&file));
-    }
-
-    #[test]
-    fn a_path_longer_than_the_system_takes_is_refused_at_once() {
-        let (_folder, workspace) = project();
-        let error = workspace.resolve(&"a/".repeat(200_000)).unwrap_err();
-        assert_eq!(
-            error,
-            "The path is longer than 4096 bytes; give a path relative to the project."
-        );
-    }
-
-    #[test]
-    fn a_dangling_symlink_is_refused() {
-        let (folder, workspace) = project();
-        symlink(folder.path().join("nowhere"), folder.path().join("p/link")).unwrap();
-        assert!(workspace.resolve("link").is_err());
-    }
-
-    #[test]
-    fn history_and_settings_are_protected() {
-        let (folder, workspace) = project();
-        assert_eq!(
-            workspace
-                .resolve(".undine/conversations/x.jsonl")
-                .unwrap()
-                .place,
-            Place::Protected
-        );
-        assert_eq!(
-            workspace.resolve(".undine/config.toml").unwrap().place,
-            Place::Protected
-        );
-        let config = folder.path().join("config/permissions.toml");
-        assert_eq!(
-            workspace
-                .resolve(&config.display().to_string())
-                .unwrap()
-                .place,
-            Place::Protected
-        );
-    }
-
-    #[test]
-    fn bug_014_a_web_address_is_not_a_path() {
-        let (_folder, workspace) = project();
-        assert!(
-            workspace
-                .resolve(" HTTPS://example.com/x")
-                .unwrap_err()
-                .contains("web address")
-        );
-    }
-
-    #[test]
-    fn a_uri_and_its_path_agree_whatever_is_escaped() {
-        let (folder, _workspace) = project();
-        let path = folder.path().canonicalize().unwrap().join("p/ä b#c%.rs");
-        fs::write(&path, "").unwrap();
-        assert_eq!(path_of(&uri_of(&path)), Some(path));
-        assert_eq!(
-            path_of(&lsp::Uri::from("untitled:Untitled-1".to_owned())),
-            None
-        );
-    }
 }

@@ -20,6 +20,9 @@ pub struct Config {
     /// How much the agent may do without asking.
     #[schemars(extend("x-trusted" = true))]
     pub safety: Safety,
+    /// Folders beside the project.
+    #[schemars(extend("x-trusted" = true))]
+    pub workspace: Workspace,
     /// How edits reach the editor.
     pub edits: Edits,
     /// How commands run.
@@ -120,6 +123,14 @@ impl Default for Safety {
     }
 }
 
+/// Folders beside the project.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Workspace {
+    /// Folders that every session may work in as in its project: whole paths, or from `~/` on.
+    pub additional_dirs: Vec<String>,
+}
+
 /// How edits reach the editor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -213,6 +224,8 @@ limits! {
     checkpoint_bytes = 536_870_912,
     /// Days after which a checkpoint is removed.
     checkpoint_days = 30,
+    /// Days after which a scratchpad that a server left behind is removed.
+    scratchpad_days = 7,
     /// Milliseconds that running tasks get to end when the server exits.
     exit_ms = 1_000,
 }

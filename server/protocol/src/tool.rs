@@ -25,8 +25,12 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// In one of the session's folders.
+    /// In the session's folder, or in another folder of the editor.
     Project,
+    /// In a folder that the person has added, and trusted like the project.
+    AddedDir,
+    /// In the session's own folder for files that are no part of the work.
+    Scratchpad,
     /// Undine's own settings, history and data: never written by a tool.
     Protected,
     /// Anywhere else.

@@ -75,12 +75,13 @@ class Person:
 
 
 class Neovim(Person):
-    """Neovim's own client, keys and menus: `gra` for code actions, `vim.ui.select` as it is, a numbered list.
+    """Neovim's own client and menus: `vim.lsp.buf.code_action()`, which `gra` is too, and `vim.ui.select` as it is, a numbered list.
 
     Quirks:
-    - A message that is longer than the bottom line ends in "Press ENTER", and the next key only leaves that.
+    - Most messages end in "Press ENTER", and the next key only leaves that; a colon begins a command there too, so all is done by commands.
     - What a diagnostic says is shown on demand only (`CTRL-W d`); by itself there is a letter at the line.
-    - An edit with a stale version is dropped, and answered with applied:true all the same.
+    - An edit with a stale version is dropped, and answered with applied:true all the same. It says so in a message; where that is
+      longer than a line, the answer waits until the person has pressed Enter.
     - The first version of a document is 0, and an edit for version 0 is not checked: so the server says 1, see `Client::named`.
     """
 
@@ -98,39 +99,30 @@ class Neovim(Person):
         return Terminal([program, "-u", str(init), "-i", "NONE", name], folder, {"XDG_STATE_HOME": str(home / "state")})
 
     def save(self) -> None:
-        self._is_free()
         self.terminal.keys(":silent w", ENTER)
 
     def opens(self, name: str) -> None:
         n = self.wire.count("textDocument/didOpen")
-        self._is_free()
         self.terminal.keys(f":silent e {name}", ENTER)
         self.wire.sent("textDocument/didOpen", n + 1)
 
     def goes_to(self, line: int) -> None:
-        self._is_free()
-        self.terminal.keys(f"{line}G0")
+        self.terminal.keys(f":{line}", ENTER)
 
     def types(self, line: int, text: str) -> None:
         n = self.wire.count("textDocument/didChange")
-        self._is_free()
-        self.terminal.keys(f"{line}GA{text}", ESCAPE)
+        self.goes_to(line)
+        self.terminal.keys(f"A{text}", ESCAPE)
         self.wire.sent("textDocument/didChange", n + 1)
         self.sees(text.strip())
 
     def undoes(self) -> None:
-        self._is_free()
         self.terminal.keys(":silent undo", ENTER)
 
-    def _is_free(self) -> None:
-        """Leaves a message that waits for Enter."""
-        if any("Press ENTER" in it for it in self.terminal.rows()):
-            self.terminal.keys(ENTER)
-            self.sees_no("Press ENTER")
-
     def sees_mark(self, line: int, text: str) -> None:
-        self.terminal.wait(lambda rows: rows[line - 1].startswith("I "), f"a mark at line {line}")
+        # First, since no mark is drawn while a message waits for Enter.
         self.goes_to(line)
+        self.terminal.wait(lambda rows: rows[line - 1].startswith("I "), f"a mark at line {line}")
         self.terminal.keys("\x17d")
         self.sees(text)
         self.terminal.keys("l")
@@ -154,16 +146,14 @@ class Neovim(Person):
         self.sees_no("Type number")
 
     def offered(self) -> list[str]:
-        self._is_free()
-        self.terminal.keys("gra")
+        self.terminal.keys(":lua vim.lsp.buf.code_action()", ENTER)
         titles = self._list("Code actions:")
         self.terminal.keys(ENTER)
         self.sees_no("Type number")
         return titles
 
     def takes(self, title: str) -> None:
-        self._is_free()
-        self.terminal.keys("gra")
+        self.terminal.keys(":lua vim.lsp.buf.code_action()", ENTER)
         self._choose("Code actions:", title)
 
     def answers(self, message: str, label: str) -> None:
@@ -174,10 +164,8 @@ class Neovim(Person):
         self.terminal.keys(ENTER)
         # The server says then where the question stays, which takes more than a line.
         self.sees("Press ENTER")
-        self._is_free()
 
     def cancels(self) -> None:
-        self._is_free()
         self.terminal.keys(":lua vim.lsp.get_clients()[1]:exec_cmd({ title = '', command = 'undine.task.cancel' })", ENTER)
 
     def quits(self) -> None:
@@ -189,6 +177,9 @@ class Helix(Person):
 
     Quirks:
     - It asks the terminal what it can do and waits two seconds when nothing answers.
+    - A menu has no border and sorts actions by kind; a diagnostic is shown while the cursor is in it.
+    - Code actions are for the selection, which at least is the character under the cursor.
+    - A new line after a comment begins as a comment too.
     - An edit with a stale version is answered with applied:false.
     """
 
@@ -289,7 +280,7 @@ class Emacs(Person):
     """Emacs in a terminal with Eglot: `M-x eglot-code-actions`, questions in the minibuffer.
 
     Quirks:
-    - The minibuffer of a question begins with its first option written in; Enter alone takes that.
+    - The minibuffer of a question begins with its first option written in; Enter alone takes that. So No comes first.
     - Space completes in the minibuffer, so titles are pasted.
     - Typing is told half a second later, or before the next request: when Emacs has been idle. After a question that came while nothing
       was done it is not idle until the next key, so the person moves after an answer. See `Client::named`.

@@ -17,7 +17,8 @@ from typing import Any, Callable
 import pyte
 from wire import PATIENCE
 
-COLUMNS, ROWS = 120, 40
+# So wide that no message with a path in it is cut, or waits for Enter.
+COLUMNS, ROWS = 200, 40
 # What pyte prints or stumbles over: strings for the terminal's owner (DCS, APC, PM), private sequences other than modes, and colours
 # with colons. Then the beginning of such a thing, of which the end has not come yet.
 FOREIGN = re.compile(rb"\x1b[P_^].*?\x1b\\|\x1b\[(?:[<=>][0-9;:]*[ -/]*[@-~]|\?[0-9;]*(?:[ -/]+[@-~]|[@-gi-km-~])|[0-9;]*:[0-9;:]*m)", re.DOTALL)

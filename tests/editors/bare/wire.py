@@ -14,6 +14,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Iterator
@@ -53,7 +54,9 @@ class Held:
 
 class Wire:
     def __init__(self, folder: Path, server: list[str], environment: dict[str, str]):
-        address = folder / "wire"
+        # The address of a socket must be short, which a test's own folder need not be.
+        self._folder = tempfile.TemporaryDirectory(prefix="undine-")
+        address = Path(self._folder.name) / "wire"
         self.command = [sys.executable, str(DOOR), str(address)]
         self.log = folder / "messages.jsonl"
         self.exit_code: int | None = None
@@ -129,6 +132,7 @@ class Wire:
         for held in self._holds:
             held.pass_on()
         self._listener.close()
+        self._folder.cleanup()
         with self._changed:
             lines = [json.dumps({"dir": side, "m": message}) + "\n" for side, message in self._messages]
         self.log.write_text("".join(lines))
@@ -191,12 +195,17 @@ class Wire:
 
 
 def frames(source: BinaryIO) -> Iterator[dict]:
+    """The messages of one side, until it ends or is gone."""
     while True:
         length = None
-        while (line := source.readline()) not in (b"\r\n", b""):
-            name, _, value = line.partition(b":")
-            if name.lower() == b"content-length":
-                length = int(value)
-        if length is None:
+        try:
+            while (line := source.readline()) not in (b"\r\n", b""):
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+            body = source.read(length or 0)
+        except ConnectionResetError:
             return
-        yield json.loads(source.read(length))
+        if not body:
+            return
+        yield json.loads(body)

@@ -85,20 +85,6 @@ function methods.hunks(scene, name)
   end, scene:path(name))
 end
 
---- The same as the server lists it.
-function methods.listed(scene, name)
-  return scene.child:run(function(path)
-    local client = vim.lsp.get_clients({ name = "undine" })[1]
-    local params = { uri = vim.uri_from_fname(path) }
-    local answer = assert(client:request_sync("undine/review/list", params, 10000))
-    local file = answer.result.files[1]
-    return vim.tbl_map(function(it)
-      local first = it.range.start.line
-      return { first, it.range["end"].line - first, it.baseText, it.state }
-    end, file and file.hunks or {})
-  end, scene:path(name))
-end
-
 --- The line of the cursor in the current window.
 function methods.cursor_line(scene)
   return scene.child:run(function()

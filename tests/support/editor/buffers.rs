@@ -52,6 +52,8 @@ pub enum OnEdit {
     Lie,
     /// A person puts this before the text, and then the edit is taken: its version is old by now.
     TypeFirst(&'static str),
+    /// Applied, and a person puts this before the text at once: one change says both, as a whole text.
+    TypeOn(&'static str),
     /// Kept: the test finds it unread and answers it.
     Hold,
 }
@@ -162,12 +164,37 @@ impl State {
                     .for_each(|it| self.change(it, &[(0..0, text.to_owned())]));
                 self.apply_and_answer(&id, &params);
             }
+            OnEdit::TypeOn(text) => {
+                self.type_on(&params, text);
+                self.answer_edit(&id, Ok(()));
+            }
             OnEdit::Hold => {
                 let params = serde_json::to_value(params).unwrap();
                 self.unread.push_back(
                     json!({"id": id, "method": "workspace/applyEdit", "params": params}),
                 );
             }
+        }
+    }
+
+    fn type_on(&mut self, params: &lsp::ApplyWorkspaceEditParams, typed: &str) {
+        for step in self.plan(params).unwrap() {
+            let Step::Text(uri, mut edits) = step else {
+                panic!("only texts are typed on");
+            };
+            edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+            let buffer = self.buffers.get_mut(&uri).unwrap();
+            for (range, new) in edits {
+                buffer.text.replace_range(range, &new);
+            }
+            buffer.text.insert_str(0, typed);
+            buffer.version += 1;
+            buffer.dirty = true;
+            let change = json!({
+                "textDocument": {"uri": uri, "version": buffer.version},
+                "contentChanges": [{"text": buffer.text}],
+            });
+            self.notify("textDocument/didChange", change);
         }
     }
 

@@ -65,6 +65,8 @@ pub struct State {
     pub encoding: Encoding,
     pub buffers: BTreeMap<String, Buffer>,
     pub script: VecDeque<OnEdit>,
+    /// Says that it saves, and does not.
+    pub forgets_to_save: bool,
     pub edits: Vec<lsp::ApplyWorkspaceEditParams>,
     /// What was announced of each session's commands.
     pub commands: Vec<Value>,
@@ -86,6 +88,7 @@ impl Connection {
                 encoding: Encoding::Utf16,
                 buffers: BTreeMap::new(),
                 script: VecDeque::new(),
+                forgets_to_save: false,
                 edits: Vec::new(),
                 commands: Vec::new(),
             }),
@@ -312,7 +315,7 @@ impl State {
                     self.faults
                         .push(format!("asked to save {uri}, which is not open"));
                 }
-                let saved = self.save(&uri.to_owned());
+                let saved = self.forgets_to_save || self.save(&uri.to_owned());
                 json!({"saved": saved})
             }
             // Comes with every session, and few tests are about it.

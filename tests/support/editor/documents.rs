@@ -65,6 +65,11 @@ impl Editor {
         self.connection.state().script.extend(script);
     }
 
+    /// From now on it says that it saves, and does not.
+    pub fn forget_to_save(&self) {
+        self.connection.state().forgets_to_save = true;
+    }
+
     /// Takes an edit that was held.
     pub fn take_held(&self, held: &Value) {
         let params = serde_json::from_value(held["params"].clone()).unwrap();

@@ -2,6 +2,7 @@
 
 use protocol::methods::{self, Sender};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// One kind of editor.
 #[derive(Clone, Debug)]
@@ -23,8 +24,10 @@ pub struct Setup {
     pub process_id: Option<u32>,
     pub options: Value,
     pub environment: Vec<(&'static str, String)>,
-    /// More on the server's command line.
-    pub flags: Vec<&'static str>,
+    /// More of the server's command line.
+    pub arguments: Vec<String>,
+    /// Folders that it has open beside the project, by their paths.
+    pub also_open: Vec<PathBuf>,
 }
 
 impl Setup {
@@ -43,7 +46,8 @@ impl Setup {
             process_id: None,
             options: Value::Null,
             environment: Vec::new(),
-            flags: Vec::new(),
+            arguments: Vec::new(),
+            also_open: Vec::new(),
         }
     }
 

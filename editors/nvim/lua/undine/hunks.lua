@@ -80,33 +80,27 @@ function M.hunks(lines, new_text, old_text)
   return diff(lines, new)
 end
 
----@param part string|string[] lines as text or one by one
----@return string[]
-local function lines_of(part)
-  return type(part) == "table" and part or M.split(part --[[@as string]])
-end
-
 --- The hunks that the server has named, at the places where they stand now. Pure.
 ---@param lines string[] the buffer's text now
----@param given table[] `id`, `range`, `removed` and `added` of each, in the order of the text
+---@param given agent.ProposedHunk[] in the order of the text
 ---@param old_text? string what they are for, where that is known
 ---@return undine.Hunk[]? hunks nil when they do not fit the buffer any more
 function M.given(lines, given, old_text)
   local hunks = {}
   for at, it in ipairs(given) do
-    local removed, from = lines_of(it.removed), it.range.start
+    local removed, from = M.split(it.removed), it.range.start
     hunks[at] = {
       -- What is added behind a last line without an end is named by that line.
       first = from.line + (#removed == 0 and from.character > 0 and 1 or 0),
       n_removed = #removed,
-      added = lines_of(it.added),
+      added = M.split(it.added),
       id = it.id,
     }
   end
   local there = old_text and moved(hunks, diff(M.split(old_text), lines)) or hunks
   for at, hunk in ipairs(there) do
     local now = vim.list_slice(lines, hunk.first + 1, hunk.first + hunk.n_removed)
-    if not vim.deep_equal(now, lines_of(given[at].removed)) then
+    if not vim.deep_equal(now, M.split(given[at].removed)) then
       return nil
     end
   end

@@ -18,7 +18,7 @@ end
 
 --- The places of the change that may be chosen by themselves.
 ---@param ask undine.Ask
----@return table[]
+---@return agent.ProposedHunk[]
 function M.given(ask)
   return vim.tbl_get(ask.params, "toolCall", "_meta", "undine", "hunks") or {}
 end
@@ -155,7 +155,7 @@ function M.draw_all(ask)
         new_text = new_text,
         old_text = old_text,
         given = vim.tbl_filter(function(it)
-          return absolute(it.path, ask) == path
+          return vim.fs.normalize(vim.uri_to_fname(it.uri)) == path
         end, M.given(ask)),
         hunks = {},
         anchors = {},

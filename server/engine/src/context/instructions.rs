@@ -2,11 +2,38 @@
 
 use std::fmt::Write;
 
-/// What the model is told once. It stays the same over a session, so that providers can cache it.
-/// Short on purpose: small local models have small windows.
-pub fn system(project: &str) -> String {
+/// The folders that the model is told of, as whole paths.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folders {
+    pub project: String,
+    /// Trusted like the project.
+    pub others: Vec<String>,
+    pub scratchpad: Option<String>,
+}
+
+/// What the model is told once. It stays the same over a session, so that providers can cache it; only when the
+/// person adds a folder it is another. Short on purpose: small local models have small windows.
+pub fn system(folders: &Folders) -> String {
+    let project = &folders.project;
+    let mut also = String::new();
+    // Writing to a string cannot fail.
+    if !folders.others.is_empty() {
+        let others = folders.others.join(", ");
+        let _ = writeln!(
+            also,
+            "You may work in these folders too, by whole paths: {others}."
+        );
+    }
+    if let Some(scratchpad) = &folders.scratchpad {
+        let _ = writeln!(
+            also,
+            "Throw-away files of your own go into {scratchpad}, by whole paths (in commands: $UNDINE_SCRATCHPAD); \
+             it is removed when the session ends."
+        );
+    }
     format!(
         "You are Undine, a coding agent inside the user's editor. The project is at {project}; paths are relative to it.\n\
+         {also}\
          Read before you edit: files are shown as the user sees them, unsaved changes included. Edit with edit_file and keep changes small. \
          The user may refuse a call; then do not repeat it, and say what you would do instead. \
          Run the project's own checks when you have changed code. Be brief and exact."
@@ -110,6 +137,24 @@ pub fn task_prompt(task: Task, place: &Place) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_model_is_told_of_its_folders() {
+        let mut folders = Folders {
+            project: "/p".into(),
+            ..Folders::default()
+        };
+        let lines = |folders: &Folders| system(folders).lines().count();
+        assert_eq!(lines(&folders), 2);
+        folders.others = vec!["/a".into(), "/b".into()];
+        folders.scratchpad = Some("/tmp/s".into());
+        let system = system(&folders);
+        expect_test::expect![[r#"
+            You are Undine, a coding agent inside the user's editor. The project is at /p; paths are relative to it.
+            You may work in these folders too, by whole paths: /a, /b.
+            Throw-away files of your own go into /tmp/s, by whole paths (in commands: $UNDINE_SCRATCHPAD); it is removed when the session ends."#]]
+        .assert_eq(&system.lines().take(3).collect::<Vec<_>>().join("\n"));
+    }
 
     #[test]
     fn a_task_names_its_place_and_its_problems() {

@@ -7,6 +7,7 @@ use ropey::{Rope, RopeSlice};
 use super::{
     Author, Fate,
     align::aligned,
+    past::Past,
     region::{Borders, End, Layer, Piece, Region, join},
     report::Verdict,
 };
@@ -21,9 +22,10 @@ pub struct Ledger {
     /// The number of the turn at work, counted over the file's life here.
     pub(super) stint: u64,
     /// Whose turn that is; nobody's once the person has changed the agent's work.
-    at_work: Option<Author>,
+    pub(super) at_work: Option<Author>,
     /// What the model was not told yet, with the session it is for.
     pub(super) verdicts: Vec<(String, Verdict)>,
+    pub(super) past: Past,
 }
 
 /// Whose an edit is.
@@ -53,6 +55,7 @@ impl Ledger {
             stint: 0,
             at_work: None,
             verdicts: Vec::new(),
+            past: Past::default(),
         }
     }
 
@@ -64,12 +67,19 @@ impl Ledger {
         ledger
     }
 
-    /// The text was changed. An error means that the edit is for another text, and nothing was done; then
+    /// The text was changed. A change of the person's that leads to a text from around one of the agent's latest edits
+    /// or a review's is undo or redo: what was to be reviewed then is again, but for what was accepted since. An error means that the edit is for another text, and nothing was done; then
     /// [`replaced`](Self::replaced) brings the ledger up to date.
     pub fn edited(&mut self, changes: &ChangeSet, by: By<'_>) -> Result<(), Misfit> {
         let mut edits = changes.edits();
         self.check(changes, &edits)?;
-        if let [_] = edits[..] {
+        let before = match by {
+            By::Agent(_) | By::Review => Some(self.state(changes)),
+            By::Person if changes.is_identity() || self.returns(changes) => return Ok(()),
+            By::Person => None,
+        };
+        // A review's edit is its own word; beside its hunk it would be another.
+        if let ([_], By::Agent(_) | By::Person) = (&edits[..], by) {
             edits = edits
                 .into_iter()
                 .map(|it| aligned(&self.live, it))
@@ -85,6 +95,10 @@ impl Ledger {
             let range = range.start.strict_add_signed(shift)..range.end.strict_add_signed(shift);
             shift += text.len() as isize - range.len() as isize;
             self.edit(range, &text, author);
+        }
+        if let Some(before) = before {
+            let after = self.state(changes);
+            self.past.remember(before, after);
         }
         Ok(())
     }
@@ -112,6 +126,7 @@ impl Ledger {
                 self.regions.clear();
                 self.live = Rope::new();
                 self.file = None;
+                self.forget();
             }
         }
     }

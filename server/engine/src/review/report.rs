@@ -24,6 +24,8 @@ pub enum Fate {
     Kept { now: String },
     /// The person took it back, by a review or by hand.
     Reverted,
+    /// The person took that back, by undo in the editor, and has not judged it.
+    Restored,
     /// The person changed it and has not yet judged it.
     Changed { now: String },
 }

@@ -60,6 +60,7 @@ impl Ledger {
     pub fn keep(&mut self, which: Which<'_>) -> Kept {
         self.name_all();
         let mut kept = Kept::default();
+        let mut layers = Vec::new();
         for index in (0..self.regions.len()).rev() {
             let region = &self.regions[index];
             // Given to all of them just now.
@@ -68,6 +69,8 @@ impl Ledger {
             };
             let n_kept = which.n_kept(region);
             if n_kept > 0 {
+                let is_part = n_kept < region.layers.len();
+                layers.push((id.clone(), is_part.then_some(n_kept)));
                 kept.settled.push(id);
                 self.keep_layers(index, n_kept);
             } else if which.concerns(region) {
@@ -82,9 +85,8 @@ impl Ledger {
             }
             None => false,
         };
-        if is_accepted {
-            self.file = None;
-        }
+        let file = self.file.take_if(|_| is_accepted);
+        self.keep_in_past(&layers, file.as_ref());
         kept.settled.reverse();
         kept.left.reverse();
         kept
@@ -135,23 +137,39 @@ impl Ledger {
         }
     }
 
-    /// The person committed this text: hunks that are in it unchanged are settled. Diffs both texts.
-    pub fn committed(&mut self, text: &str) -> Kept {
+    /// The person committed this text: hunks that are in it unchanged are settled. `plain`: what was committed has
+    /// `\n` wherever the file has `\r\n`, as git is told to keep it. Diffs both texts.
+    pub fn committed(&mut self, text: &str, plain: bool) -> Kept {
         self.name_all();
-        let edits = ChangeSet::between(&self.live.to_string(), text).edits();
+        let live = self.live.to_string();
+        let (edits, n_returns) = match plain && live.contains("\r\n") {
+            true => {
+                let edits = ChangeSet::between(&live.replace("\r\n", "\n"), text).edits();
+                let returns = live.match_indices("\r\n").map(|it| it.0);
+                (edits, returns.collect())
+            }
+            false => (ChangeSet::between(&live, text).edits(), Vec::new()),
+        };
+        let plain_at = |at: usize| at - n_returns.partition_point(|it| *it < at);
         let mut kept = Kept::default();
+        let mut layers = Vec::new();
         for index in (0..self.regions.len()).rev() {
             let span = self.span(index);
+            let span = plain_at(span.start)..plain_at(span.end);
             // An insertion right beside a hunk may be lines that it had deleted.
             let moved = |it: &Edit| it.range.start <= span.end && it.range.end >= span.start;
             if !edits.iter().any(moved) {
-                kept.settled.extend(self.regions[index].id.clone());
-                self.keep_layers(index, self.regions[index].layers.len());
+                let region = &self.regions[index];
+                let n_layers = region.layers.len();
+                layers.extend(region.id.clone().map(|it| (it, None)));
+                kept.settled.extend(region.id.clone());
+                self.keep_layers(index, n_layers);
             }
         }
-        if self.regions.is_empty() && matches!(self.file, Some(FileChange::Created(_))) {
-            self.file = None;
-        }
+        let is_accepted = self.regions.is_empty();
+        let is_new = |it: &mut FileChange| matches!(it, FileChange::Created(_));
+        let file = self.file.take_if(|it| is_accepted && is_new(it));
+        self.keep_in_past(&layers, file.as_ref());
         kept.settled.reverse();
         kept
     }
@@ -284,7 +302,7 @@ impl Ledger {
     }
 
     /// Accepts a region's lowest layers.
-    fn keep_layers(&mut self, index: usize, n_layers: usize) {
+    pub(super) fn keep_layers(&mut self, index: usize, n_layers: usize) {
         let now = match self.regions[index].layers.get(n_layers) {
             Some(next) => next.before.to_string(),
             None => self.slice(&self.span(index)).to_string(),

@@ -493,7 +493,7 @@ impl Session {
             Finished::Moved => {
                 let tries = rounds.saturating_add(1);
                 let text = format!(
-                    "Not applied: the text kept changing while it was being edited ({tries} tries). \
+                    "Not applied: in {tries} tries the text was another than planned each time, or the editor left the edit undone. \
                      Read the file again before you go on."
                 );
                 self.refuse(id, &text, out);

@@ -310,7 +310,13 @@ pub(super) fn valid(request: &ModelRequest) {
 
 fn plan(rng: &mut Rng) -> Planned {
     let path: PathBuf = format!("/p/{}", rng.u8(0..3)).into();
-    let place = [Place::Project, Place::External, Place::Protected][rng.usize(0..3)];
+    let place = [
+        Place::Project,
+        Place::External,
+        Place::Protected,
+        Place::AddedDir,
+        Place::Scratchpad,
+    ][rng.usize(0..5)];
     let access = match rng.u8(0..4) {
         0 => Access::Read { path, place },
         1 => Access::Write { path, place },

@@ -4,6 +4,7 @@
 //! of UTF-8 becomes a character of its own, so that the text around it can be edited and every byte is written
 //! back as it was. What is shown of such a place is U+FFFD; that is never written there.
 
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -15,7 +16,8 @@ pub struct FileText {
 }
 
 /// How a text lies in its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Form {
     #[default]
     Utf8,
@@ -59,6 +61,12 @@ impl FileText {
             },
         }
     }
+}
+
+/// Whether a text has characters that stand for bytes, as one of [`Form::Bytes`] does.
+pub fn has_bytes(text: &str) -> bool {
+    // The first byte of all that stand for one; few texts have it at all.
+    text.as_bytes().contains(&0xf4) && text.chars().any(|it| byte(it).is_some())
 }
 
 impl Form {

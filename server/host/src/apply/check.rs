@@ -2,7 +2,7 @@
 
 use super::disk::OnDisk;
 use super::editor::{self, InEditor};
-use super::{Changes, FileChange, gone};
+use super::{Changes, Exact, FileChange};
 use crate::documents::Snapshot;
 use crate::files::{self, Live, Source};
 use crate::plan::{World, text_hash};
@@ -22,10 +22,25 @@ pub struct Checked {
     pub disk: Vec<OnDisk>,
     /// Every file as it is, for a checkpoint.
     pub before: Vec<Before>,
+    /// How each one lies on the disk, in the order of the changes; `None`: it is not there.
+    pub was: Vec<Option<Was>>,
 }
 
-/// Looks at every file; `None` when one is not what its change was planned on. The error is for the model.
-pub async fn check(world: &World, changes: &Changes) -> Result<Option<Checked>, String> {
+/// A file on the disk before it is changed.
+#[derive(Clone, Debug)]
+pub struct Was {
+    pub exact: Exact,
+    /// What the disk holds, where an editor may show it otherwise.
+    pub disk: Option<String>,
+}
+
+/// Looks at every file; `None` when one is not what its change was planned on. The error is for the model. Waits
+/// for the disk.
+pub fn check(
+    world: &World,
+    documents: &Snapshot,
+    changes: &Changes,
+) -> Result<Option<Checked>, String> {
     let mut named = HashSet::new();
     for path in changes.files.iter().flat_map(paths) {
         if !named.insert(&path.real) {
@@ -35,12 +50,21 @@ pub async fn check(world: &World, changes: &Changes) -> Result<Option<Checked>, 
             ));
         }
     }
-    let documents = world.editor.documents().await.map_err(gone)?;
+    for path in changes.files.iter().flat_map(paths) {
+        let mut folders = path.real.ancestors().skip(1);
+        if let Some(folder) = folders.find(|it| named.contains(&it.to_path_buf())) {
+            return Err(format!(
+                "{} lies in {}, which the same change takes for a file; nothing was changed. Do one after the other.",
+                path.shown,
+                world.workspace.classify(folder.to_path_buf()).shown
+            ));
+        }
+    }
     let mut checked = Checked::default();
     for (index, change) in changes.files.iter().enumerate() {
         let stands = paths(change).all(|it| world.workspace.still(it));
-        let is_free = change.to.as_ref().is_none_or(|it| free(&documents, it));
-        if !stands || !is_free || !checked.add(world, &documents, index, change).await? {
+        let is_free = change.to.as_ref().is_none_or(|it| free(documents, it));
+        if !stands || !is_free || !checked.add(world, documents, index, change)? {
             return Ok(None);
         }
     }
@@ -93,7 +117,7 @@ fn free(documents: &Snapshot, file: &FilePath) -> bool {
 
 impl Checked {
     /// Answers whether the file is what the change was planned on.
-    async fn add(
+    fn add(
         &mut self,
         world: &World,
         documents: &Snapshot,
@@ -101,14 +125,16 @@ impl Checked {
         change: &FileChange,
     ) -> Result<bool, String> {
         let limit = world.limits.edit_bytes;
-        let live = files::live(documents, &change.file, limit).await?;
+        let live = files::live_now(documents, &change.file, limit)?;
         if live.as_ref().map(|it| it.text.as_str()) != change.old.as_deref() {
             return Ok(false);
         }
+        // Through an editor it goes as a text, whatever form is asked for.
+        let is_text = |it: &Live| change.exact.is_none() || it.source != Source::Disk;
         if let (Some(live), Some(new)) = (&live, &change.new)
-            && change.exact.is_none()
+            && is_text(live)
         {
-            files::check(&change.file, live, new, limit).await?;
+            files::check_now(&change.file, live, new, limit)?;
         }
         match live {
             Some(Live {
@@ -119,10 +145,13 @@ impl Checked {
                 let bytes = regular::read_capped(&change.file.real, limit)
                     .ok()
                     .flatten();
-                let form = bytes.as_ref().map_or_else(Form::default, |it| {
-                    // Which form it has does not depend on who reads it.
-                    FileText::decode(it.clone()).form
-                });
+                // Which form it has does not depend on who reads it.
+                let disk = bytes.clone().map(FileText::decode);
+                let form = disk.as_ref().map_or_else(Form::default, |it| it.form);
+                self.was.push(disk.map(|it| Was {
+                    exact: exact(&change.file, form),
+                    disk: Some(it.text),
+                }));
                 let clean = bytes
                     .as_ref()
                     .is_some_and(|it| editor::is_clean(it.clone(), &text));
@@ -130,39 +159,65 @@ impl Checked {
                 let kept = bytes
                     .filter(|_| clean)
                     .unwrap_or_else(|| form.encode(&text));
-                self.keep(&change.file, Some(kept));
+                self.keep(world, &change.file, Some(kept.clone()));
                 self.editor.push(editor::planned(
-                    world, index, change, uri, version, form, clean,
+                    world,
+                    index,
+                    change,
+                    uri,
+                    version,
+                    (kept, form),
+                    clean,
                 )?);
             }
             Some(Live { form, text, .. }) => {
                 let old = form.encode(&text);
-                self.keep(&change.file, Some(old.clone()));
+                self.was.push(Some(Was {
+                    exact: exact(&change.file, form),
+                    disk: None,
+                }));
+                self.keep(world, &change.file, Some(old.clone()));
                 self.disk.push(on_disk(index, change, Some(old), form));
             }
             None => {
-                self.keep(&change.file, None);
+                self.was.push(None);
+                self.keep(world, &change.file, None);
                 self.disk.push(on_disk(index, change, None, Form::Utf8));
             }
         }
         if let Some(to) = &change.to {
-            self.keep(to, None);
+            self.keep(world, to, None);
         }
         Ok(true)
     }
 
-    fn keep(&mut self, file: &FilePath, bytes: Option<Vec<u8>>) {
-        let mode = file.real.metadata().ok();
+    fn keep(&mut self, world: &World, file: &FilePath, bytes: Option<Vec<u8>>) {
+        // Nobody wants it back (spec 3.1).
+        if world.workspace.is_scratch(&file.real) {
+            return;
+        }
         self.before.push(Before {
             path: file.real.clone(),
             bytes,
-            mode: mode.map(|it| it.permissions().mode() & 0o7777),
+            mode: mode(file),
             is_external: match file.place {
                 Place::Project => false,
-                Place::Protected | Place::External => true,
+                Place::AddedDir | Place::Scratchpad | Place::Protected | Place::External => true,
             },
         });
     }
+}
+
+fn exact(file: &FilePath, form: Form) -> Exact {
+    Exact {
+        form,
+        mode: mode(file),
+    }
+}
+
+fn mode(file: &FilePath) -> Option<u32> {
+    let meta = file.real.metadata().ok()?;
+    Some(meta.permissions().mode() & 0o7777)
 }
 
 fn on_disk(index: usize, change: &FileChange, old: Option<Vec<u8>>, form: Form) -> OnDisk {

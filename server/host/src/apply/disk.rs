@@ -10,6 +10,7 @@ mod tests;
 use crate::folder::Folder;
 use crate::store::journal::{BESIDE, Beside};
 use crate::workspace::{FilePath, Workspace};
+use protocol::tool::Place;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Seek, Write};
@@ -157,7 +158,7 @@ pub fn stage(plans: Vec<OnDisk>, id: &str, workspace: &Workspace) -> Result<Stag
                 format!("{file} cannot be written ({error}); nothing was changed.")
             }
             Refused::ReadOnly => format!(
-                "{file} is read-only, so it is left alone; nothing was changed. Ask the person to make it writable."
+                "{file} is read-only, so it is left alone; nothing was changed. It can be changed once the person has made it writable."
             ),
             Refused::Protected => format!(
                 "{file} is another name of a file of Undine's own settings or history, which tools never write; \
@@ -384,7 +385,10 @@ impl Step {
         file.sync_all()?;
         if let (Kind::Replace, Some(old)) = (self.kind, old) {
             let new = file.metadata()?;
-            if old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+            let is_others = old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid());
+            // A second name of what lies in the scratchpad can be one of a file elsewhere, which would be written
+            // into unasked.
+            if is_others && self.plan.file.place != Place::Scratchpad {
                 self.kind = Kind::WriteInto;
             }
         }

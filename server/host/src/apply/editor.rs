@@ -11,10 +11,14 @@ use crate::files;
 use crate::plan::World;
 use crate::regular;
 use crate::workspace::{FilePath, uri_of};
+use engine::review::{By, Ledger, Which};
 use engine::text::{ChangeSet, Encoding, FileText, Form, file::is_latin, position};
 use protocol::config::Save;
 use protocol::lsp;
+use protocol::review::Author;
+use protocol::session::{CallId, TurnId};
 use ropey::Rope;
+use std::collections::HashSet;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -30,6 +34,8 @@ pub struct InEditor {
     pub new: Option<String>,
     uri: lsp::Uri,
     version: i32,
+    /// What the disk has of it, or would have if it were saved.
+    pub kept: Vec<u8>,
     /// How the file lies on the disk, and its permission bits.
     pub form: Form,
     pub mode: Option<u32>,
@@ -70,27 +76,27 @@ pub fn planned(
     change: &FileChange,
     uri: lsp::Uri,
     version: i32,
-    form: Form,
+    (kept, form): (Vec<u8>, Form),
     clean: bool,
 ) -> Result<InEditor, String> {
     let shown = &change.file.shown;
     let operations = world.file_operations;
     let refusal = match (&change.new, &change.to) {
         (None, _) if !operations.delete => Some(
-            "is open in the editor, which does not delete files when asked to, so it is left alone; ask the \
-             person to close it, then try again",
+            "is open in the editor, which does not delete files when asked to, so it is left alone; it \
+             can be deleted once the person has closed it there",
         ),
         (None, _) if !clean => Some(
-            "has unsaved work in the editor, so it is not deleted; ask the person to save or close it, then try \
-             again",
+            "has unsaved work in the editor, so it is not deleted; it can be once the person has \
+             saved or closed it",
         ),
         (Some(_), Some(_)) if !operations.rename => Some(
-            "is open in the editor, which does not move files when asked to, so it is left alone; ask the \
-             person to close it, then try again",
+            "is open in the editor, which does not move files when asked to, so it is left alone; it \
+             can be moved once the person has closed it there",
         ),
         (Some(_), Some(_)) if !clean => Some(
-            "has unsaved work in the editor, so it is not moved; ask the person to save or close it, then try \
-             again",
+            "has unsaved work in the editor, so it is not moved; it can be once the person has \
+             saved or closed it",
         ),
         (None, _) | (Some(_), _) => None,
     };
@@ -106,6 +112,7 @@ pub fn planned(
         new: change.new.clone(),
         uri,
         version,
+        kept,
         form,
         mode: mode.map(|it| it.permissions().mode() & 0o7777),
         clean,
@@ -158,11 +165,24 @@ impl InEditor {
     /// The change that takes this one back, if it only is one of text or place.
     fn inverse(&self, documents: &Snapshot) -> Option<Self> {
         let document = documents.get(&self.at().real)?;
+        let Content::Text(now) = &document.content else {
+            return None;
+        };
+        let new = self.new.as_ref()?;
+        let (old, new) = match *now == new.as_str() {
+            true => (new.clone(), self.old.clone()),
+            // The person has typed since; that stays.
+            false => {
+                let now = now.to_string();
+                let back = without(&self.old, new, &now)?;
+                (now, back)
+            }
+        };
         Some(Self {
             file: self.at().clone(),
             to: self.to.as_ref().map(|_| self.file.clone()),
-            old: self.new.clone()?,
-            new: Some(self.old.clone()),
+            old,
+            new: Some(new),
             uri: document.uri.clone(),
             version: document.version,
             ..self.clone()
@@ -215,11 +235,12 @@ pub async fn send(
     let edit = workspace_edit(world, changes);
     // Asked for before the edit is sent, so that a `didChange` that overtakes the answer is seen.
     let mut texts = Vec::new();
-    for change in changes {
+    for (at, change) in changes.iter().enumerate() {
         if let (Some(new), None) = (&change.new, &change.to) {
             let path = change.file.real.clone();
-            let text = world.editor.text(path, new.clone(), by.clone());
-            texts.push(text.await.map_err(gone)?);
+            let texts_of = (change.old.clone(), new.clone());
+            let text = world.editor.text(path, texts_of, by.clone());
+            texts.push((at, text.await.map_err(gone)?));
         }
     }
     let settle = Duration::from_millis(world.limits.edit_settle_ms);
@@ -233,17 +254,30 @@ pub async fn send(
         },
         Err(_) => Said::Failed("it did not answer".to_owned()),
     };
-    if said == Said::Applied {
-        let until = Instant::now() + settle;
-        for text in texts {
-            // What did not come is seen below.
-            let _ = tokio::time::timeout_at(until, text).await;
+    let mut reached = HashSet::new();
+    // An edit that crossed a refusal or an error may have come as well.
+    let until = match said {
+        Said::Applied => Instant::now() + settle,
+        Said::Refused(_) | Said::Failed(_) => Instant::now(),
+    };
+    for (at, text) in texts {
+        if let Ok(Ok(())) = tokio::time::timeout_at(until, text).await {
+            reached.insert(at);
         }
+    }
+    if said == Said::Applied {
         wait_for_files(world, changes, until).await?;
     }
     let documents = world.editor.documents().await.map_err(gone)?;
     let limit = world.limits.edit_bytes;
-    let states = changes.iter().map(|it| it.state(&documents, limit));
+    // A text that was there is made, whatever the person has typed since.
+    let states = changes
+        .iter()
+        .enumerate()
+        .map(|(at, it)| match reached.contains(&at) {
+            true => State::New,
+            false => it.state(&documents, limit),
+        });
     Ok(Sent {
         states: states.collect(),
         said,
@@ -296,6 +330,21 @@ pub async fn take_back<'a>(
     Ok(left)
 }
 
+/// `now` without the change from `old` to `new`, if what was typed since lies beside all of that.
+fn without(old: &str, new: &str, now: &str) -> Option<String> {
+    let author = Author {
+        session: String::new(),
+        turn: TurnId(0),
+        call: CallId(0),
+    };
+    let mut ledger = Ledger::new(Rope::from_str(old));
+    ledger.replaced(new, By::Agent(&author));
+    ledger.replaced(now, By::Person);
+    let revert = ledger.revert(Which::All);
+    let is_whole = revert.left.is_empty() && revert.file.is_none();
+    is_whole.then(|| revert.changes.apply(now).ok()).flatten()
+}
+
 /// Saves what was clean before, where the editor can; answers whether the disk holds the change.
 pub async fn save(world: &World, change: &InEditor) -> bool {
     if change.new.is_none() {
@@ -313,17 +362,39 @@ pub async fn save(world: &World, change: &InEditor) -> bool {
             }
         }
     };
+    if change.to.is_none() && !is_shown(world, change).await {
+        // The person types: what they have not saved is theirs to save.
+        return false;
+    }
     let wanted = match world.edits.save {
         Save::Clean => change.clean,
         Save::Always => true,
         Save::Never => false,
     };
     let wait = Duration::from_millis(world.limits.save_ms);
-    wanted
+    let is_said = wanted
         && matches!(
             tokio::time::timeout(wait, world.editor.save(uri)).await,
             Ok(Ok(true))
-        )
+        );
+    // What a formatter made of it is saved as well; what was there before is not.
+    let is_old = || {
+        change.new.as_ref() != Some(&change.old)
+            && on_disk(change.at(), world.limits.edit_bytes).as_ref() == Some(&change.old)
+    };
+    is_said && !is_old()
+}
+
+/// Whether the document still has just the text that it was given.
+async fn is_shown(world: &World, change: &InEditor) -> bool {
+    let Ok(documents) = world.editor.documents().await else {
+        return false;
+    };
+    let document = documents.get(&change.file.real);
+    match (document.map(|it| &it.content), &change.new) {
+        (Some(Content::Text(rope)), Some(new)) => *rope == new.as_str(),
+        (Some(_) | None, _) => false,
+    }
 }
 
 fn on_disk(file: &FilePath, limit: u64) -> Option<String> {
@@ -397,6 +468,17 @@ fn workspace_edit(world: &World, changes: &[InEditor]) -> lsp::WorkspaceEdit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Taking an edit back after the person had typed above it would have cut into what they typed.
+    #[test]
+    fn what_is_taken_back_leaves_what_was_typed_since() {
+        let back = |now: &str| without("one\ntwo\nthree\n", "one\nTWO\nthree\n", now);
+        assert_eq!(back("one\nTWO\nthree\n").unwrap(), "one\ntwo\nthree\n");
+        let typed = back("zero\none\nTWO\nthree\nfour\n").unwrap();
+        assert_eq!(typed, "zero\none\ntwo\nthree\nfour\n");
+        // In the very lines of the edit: that is for the person to sort out.
+        assert_eq!(back("one\nTWO!\nthree\n"), None);
+    }
 
     #[test]
     fn a_file_that_the_editor_shows_a_little_differently_is_clean() {

@@ -45,8 +45,12 @@ async fn on_disk(world: &World, change: &InEditor) -> Result<(), String> {
         index: change.index,
         file: change.at().clone(),
         to: change.to.as_ref().map(|_| change.file.clone()),
-        old: change.new.as_ref().map(encoded),
-        new: Some(encoded(&change.old)),
+        old: change.new.as_ref().map(|new| match *new == change.old {
+            true => change.kept.clone(),
+            false => encoded(new),
+        }),
+        // Not the editor's text, which may be in another encoding.
+        new: Some(change.kept.clone()),
         mode: change.mode,
     };
     let (workspace, limit) = (world.workspace.clone(), world.limits.edit_bytes);

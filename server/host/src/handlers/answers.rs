@@ -9,7 +9,7 @@ use crate::show;
 use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Question};
 use engine::text::visible;
 use protocol::acp::{self, ElicitationAction, RequestPermissionOutcome};
-use protocol::approval::OptionId;
+use protocol::approval::{ApprovalOption, OptionId};
 use protocol::document::SaveDocumentResult;
 use protocol::hunks::ProposedHunk;
 use protocol::lsp::{self, MessageType};
@@ -61,11 +61,12 @@ impl Host {
         let Some(question) = self.asking.questions.get(&key) else {
             return;
         };
-        let actions: Vec<Value> = question
-            .options
-            .iter()
-            .map(|it| json!({"title": it.label}))
-            .collect();
+        let mut options: Vec<_> = question.options.iter().collect();
+        if self.client.first_choice_is_default {
+            options.sort_by_key(|it| it.id != OptionId::No);
+        }
+        let title = |it: &ApprovalOption| json!({"title": it.label});
+        let actions: Vec<Value> = options.into_iter().map(title).collect();
         let params =
             json!({"type": MessageType::Info, "message": message(question), "actions": actions});
         self.out.request(id, "window/showMessageRequest", &params);
@@ -149,9 +150,11 @@ impl Host {
 
     /// Notes which of a call's hunks the person wants; false: none.
     fn accept(&mut self, (session, call): &CallKey, ids: &Value, note: &Option<String>) -> bool {
-        let Some(ids) = ids.as_array() else {
+        if ids.is_null() {
             return true;
-        };
+        }
+        // Where an empty table is written as `{}`, that is none of them; what nobody can read means none either.
+        let ids = ids.as_array().map_or(&[][..], Vec::as_slice);
         let Some(open) = self.sessions.get_mut(session) else {
             return false;
         };

@@ -75,7 +75,7 @@ impl Host {
             preview: show::plain(&planned.preview, 3, DISPLAY_CAP)
                 .trim_start_matches('\n')
                 .to_owned(),
-            files: plan.map_or(Vec::new(), |it| it.files().to_vec()),
+            files: plan.map_or(Vec::new(), |it| it.files()),
         }
     }
 

@@ -193,7 +193,7 @@ impl Host {
                 });
             }
             Found::Kept(found) => {
-                let text = |it: &Manifest| format!("Made checkpoint {} ({}).", it.id, it.title);
+                let text = made;
                 self.answer::<methods::CreateCheckpoint, _>(number, found, text, |it| {
                     CreateCheckpointResult {
                         checkpoint: wire(it),
@@ -425,6 +425,20 @@ impl Host {
             self.out.notify(UPDATE, &params);
         }
     }
+}
+
+/// A checkpoint that the person asked for. A name that nothing has is perhaps a slip.
+pub(crate) fn made(manifest: &Manifest) -> String {
+    let missing = manifest.files.iter().filter(|it| !it.existed);
+    let missing: Vec<String> = missing.map(|it| it.path.display().to_string()).collect();
+    let mut text = format!("Made checkpoint {} ({}).", manifest.id, manifest.title);
+    if !missing.is_empty() {
+        text.push_str(&format!(
+            " There is no {} yet; restoring this checkpoint would remove what is there by then.",
+            missing.join(", no ")
+        ));
+    }
+    text
 }
 
 const RESTORE: &str = "Restore";

@@ -19,10 +19,11 @@ pub(super) enum PromptCommand {
     Deny(String),
     Logs(Option<String>),
     Stop(String),
+    AddDir(Vec<String>),
 }
 
 /// What is announced: name, what it does, what follows it.
-const TABLE: [(&str, &str, Option<&str>); 8] = [
+const TABLE: [(&str, &str, Option<&str>); 9] = [
     (
         "checkpoint",
         "Makes a checkpoint of files, to be restored later",
@@ -63,6 +64,11 @@ const TABLE: [(&str, &str, Option<&str>); 8] = [
         "Ends a process in the background with all it has started",
         Some("a process's id, as bg-1234"),
     ),
+    (
+        "add-dir",
+        "Lets the agent work in a folder beside the project as in the project, as long as the session is open",
+        Some("paths of folders, in quotes where they hold spaces; lists them, if missing"),
+    ),
 ];
 
 impl PromptCommand {
@@ -77,6 +83,7 @@ impl PromptCommand {
             "/approvals" => Some(Self::Approvals(words(rest).into_iter().next())),
             // Without an id there is none that begins so, and the person is told.
             "/approve" => Some(Self::Approve(rest.trim().to_owned())),
+            "/add-dir" => Some(Self::AddDir(words(rest))),
             "/deny" => Some(Self::Deny(rest.trim().to_owned())),
             "/logs" => Some(Self::Logs(words(rest).into_iter().next())),
             "/stop" => Some(Self::Stop(rest.trim().to_owned())),
@@ -104,6 +111,7 @@ impl Host {
             PromptCommand::Deny(id) => self.deny_for(session, asker, &id),
             PromptCommand::Logs(id) => self.logs_for(session, asker, id),
             PromptCommand::Stop(id) => self.stop_for(session, asker, &id),
+            PromptCommand::AddDir(folders) => self.add_folders(session, asker, &folders),
         }
     }
 
@@ -165,6 +173,8 @@ mod tests {
             Some(Restore(Some("2026".to_owned())))
         );
         assert_eq!(read("/restore"), Some(Restore(None)));
+        let added = Some(AddDir(vec!["../a b".to_owned()]));
+        assert_eq!(read("/add-dir \"../a b\""), added);
         for prompt in [
             "/restored",
             "restore it",

@@ -1,6 +1,6 @@
 //! Hunks that the person has committed unchanged are accepted.
 
-use crate::event::Event;
+use crate::event::{Committed, Event};
 use crate::git::{self, Head, Repository};
 use crate::main_loop::Host;
 use engine::text::FileText;
@@ -17,7 +17,7 @@ pub(crate) struct Commits {
 
 impl Host {
     /// A review of an earlier server was read.
-    pub(super) fn recalled(&mut self, path: &Path) {
+    pub(super) fn note_recalled(&mut self, path: &Path) {
         self.reviewing.commits.recalled.insert(path.to_path_buf());
     }
 
@@ -26,7 +26,10 @@ impl Host {
         let mut moved = Vec::new();
         let mut heads: BTreeMap<PathBuf, Head> = BTreeMap::new();
         let recalled = std::mem::take(&mut self.reviewing.commits.recalled);
-        for (path, _) in self.reviews.iter() {
+        for (path, review) in self.reviews.iter() {
+            if review.ledger.is_settled() {
+                continue;
+            }
             let Some(repository) = Repository::of(path) else {
                 continue;
             };
@@ -36,7 +39,8 @@ impl Host {
             // One that was not looked at before says nothing: the agent's work is newer than what it has.
             let before = self.reviewing.commits.heads.get(&repository.root);
             if before.is_some_and(|it| it != head) || recalled.contains(path) {
-                moved.push(path.to_path_buf());
+                let live = review.ledger.live().clone();
+                moved.push((path.to_path_buf(), live));
             }
         }
         self.reviewing.commits.heads.extend(heads);
@@ -46,9 +50,12 @@ impl Host {
         let (inbox, limit) = (self.inbox.clone(), self.limits.edit_bytes);
         self.runtime.spawn(async move {
             let mut texts = Vec::new();
-            for path in moved {
+            for (path, live) in moved {
                 if let Some(bytes) = git::committed(&path, limit).await {
-                    texts.push((path, FileText::decode(bytes).text));
+                    let text = FileText::decode(bytes).text;
+                    let may_differ = !text.contains('\r') && live.chars().any(|it| it == '\r');
+                    let plain = may_differ && git::keeps_plain(&path).await;
+                    texts.push(Committed { path, text, plain });
                 }
             }
             // A loop that is gone has nothing to settle.

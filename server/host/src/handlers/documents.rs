@@ -3,8 +3,10 @@
 use super::annotations;
 use crate::asking::Pending;
 use crate::documents::Content;
+use crate::event::Whose;
 use crate::main_loop::{Host, TextWaiter};
 use crate::regular;
+use crate::reviews::Late;
 use crate::surfaces::Surface;
 use engine::text::{FileText, Form};
 use protocol::document::SaveDocumentParams;
@@ -13,6 +15,9 @@ use protocol::methods::{self, Request};
 use serde_json::json;
 use std::path::Path;
 use tokio::sync::oneshot;
+
+/// How many edits that did not come in time are remembered: each holds two texts.
+const MOST_LATE: usize = 4;
 
 impl Host {
     fn document_limit(&self) -> usize {
@@ -36,9 +41,13 @@ impl Host {
         let encoding = self.client.encoding;
         let changed = self.documents.changed(params, encoding, repaired, limit);
         if let Some(changed) = changed {
-            let is_expected = self.expects_text(&changed.path);
+            let late = self.late_text(&changed.path);
+            let is_expected = late.is_some() || self.expects_text(&changed.path);
             if let Some(document) = self.documents.get(&changed.path) {
                 self.reviews.changed(&changed, document, is_expected);
+                if let Some(waiter) = late {
+                    self.reviews.reached(&changed.path, &waiter.by, document);
+                }
             }
             self.document_moved(&changed.path, limit);
         }
@@ -73,6 +82,8 @@ impl Host {
         let Some(path) = self.documents.closed(&params.text_document.uri) else {
             return;
         };
+        self.text_waiters
+            .retain(|it| it.path != path || !it.reply.is_closed());
         if self.documents.get(&path).is_some() {
             self.follow_document(&path);
         } else if self.reviews.get(&path).is_some() {
@@ -94,6 +105,18 @@ impl Host {
         waiters.any(|it| it.path == path && !it.reply.is_closed())
     }
 
+    /// The edit of ours that has just come to a document although nobody waits for it any more: an editor in which
+    /// a question is open makes it once that is answered. Forgets all others of this document, since their versions
+    /// are old now.
+    fn late_text(&mut self, path: &Path) -> Option<TextWaiter> {
+        let is_late = |it: &mut TextWaiter| it.path == path && it.reply.is_closed();
+        let late: Vec<TextWaiter> = self.text_waiters.extract_if(.., is_late).collect();
+        let Content::Text(rope) = &self.documents.get(path)?.content else {
+            return None;
+        };
+        late.into_iter().find(|it| *rope == it.text.as_str())
+    }
+
     /// Answers tasks that wait for this text, and says so once when it is too large.
     fn document_moved(&mut self, path: &Path, limit: usize) {
         let Some(document) = self.documents.get(path) else {
@@ -111,25 +134,54 @@ impl Host {
                 return self.warn_once(text);
             }
         };
-        let waiters = std::mem::take(&mut self.text_waiters);
-        for waiter in waiters {
-            if waiter.reply.is_closed() {
-                continue;
-            }
-            if waiter.path == path && rope == waiter.text.as_str() {
-                if let Some(document) = self.documents.get(path) {
-                    self.reviews.reached(path, &waiter.by, document);
-                }
-                // Its task may have given up this moment.
-                let _ = waiter.reply.send(());
-            } else {
-                self.text_waiters.push(waiter);
-            }
+        let is_met = |it: &mut TextWaiter| it.path == path && rope == it.text.as_str();
+        let met: Vec<TextWaiter> = self.text_waiters.extract_if(.., is_met).collect();
+        let (late, met): (Vec<TextWaiter>, Vec<TextWaiter>) =
+            met.into_iter().partition(|it| it.reply.is_closed());
+        if met.is_empty()
+            && let Some(late) = late.into_iter().next_back()
+            && let Whose::Agent(author) = late.by
+        {
+            let late = Late {
+                path: late.path,
+                old: late.old,
+                text: late.text,
+                author,
+            };
+            self.reviews.landed(&late, document);
+        }
+        for waiter in met {
+            self.reviews.reached(path, &waiter.by, document);
+            // Its task may have given up this moment.
+            let _ = waiter.reply.send(());
+        }
+        let is_passed = |it: &mut TextWaiter| {
+            let waits = it.path == path && !it.reply.is_closed();
+            waits && self.reviews.passed(path, &it.text, &it.by, document)
+        };
+        let passed: Vec<TextWaiter> = self.text_waiters.extract_if(.., is_passed).collect();
+        for waiter in passed {
+            let _ = waiter.reply.send(());
         }
     }
 
     pub(crate) fn wait_for_text(&mut self, waiter: TextWaiter) {
+        self.forget_late(MOST_LATE);
         self.text_waiters.push(waiter);
+    }
+
+    /// Of the edits that did not come, only the agent's latest may still do.
+    fn forget_late(&mut self, most: usize) {
+        let is_late = |it: &TextWaiter| it.reply.is_closed();
+        let is_agents = |it: &TextWaiter| matches!(it.by, Whose::Agent(_));
+        self.text_waiters.retain(|it| !is_late(it) || is_agents(it));
+        let n_late = self.text_waiters.iter().filter(|it| is_late(it)).count();
+        let mut n_over = n_late.saturating_sub(most);
+        self.text_waiters.retain(|it| {
+            let goes = n_over > 0 && is_late(it);
+            n_over -= usize::from(goes);
+            !goes
+        });
     }
 
     pub(crate) fn ask_apply_edit(

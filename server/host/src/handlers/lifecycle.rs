@@ -7,6 +7,7 @@ use crate::lsp::{Error, Reply};
 use crate::main_loop::Host;
 use crate::process::parent;
 use crate::regular;
+use crate::scratchpad;
 use crate::surfaces::Surface;
 use crate::workspace::path_of;
 use engine::config::{Layer, Origin, Resolved, resolve};
@@ -16,6 +17,7 @@ use protocol::methods::{self, Notification, Request, Row};
 use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 impl Host {
     pub(crate) fn initialize(&mut self, params: lsp::InitializeParams, reply: Reply) {
@@ -39,6 +41,10 @@ impl Host {
         self.said.extend(problem);
         self.limits = self.resolve(None).config.limits;
         reply.send_value(Ok(self.initialize_result()));
+        let days = self.limits.scratchpad_days;
+        self.runtime.spawn_blocking(move || {
+            scratchpad::sweep(&std::env::temp_dir(), days, SystemTime::now());
+        });
     }
 
     fn initialize_result(&self) -> Value {
@@ -190,6 +196,10 @@ impl Host {
         self.roots.retain(|it| !removed.contains(it));
         self.roots
             .extend(params.event.added.iter().filter_map(|it| path_of(&it.uri)));
+        let keys: Vec<_> = self.sessions.keys().cloned().collect();
+        for key in keys {
+            self.configure(&key);
+        }
     }
 }
 

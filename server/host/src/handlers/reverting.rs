@@ -33,7 +33,11 @@ pub(crate) struct Reviewing {
     queued: Vec<Queued>,
     running: BTreeMap<u64, Running>,
     next: u64,
+    /// What waits for the reviews of earlier servers, in order.
+    pub waiting: Vec<Work>,
 }
+
+type Work = Box<dyn FnOnce(&mut Host) + Send>;
 
 struct Queued {
     wish: Wish,
@@ -70,6 +74,10 @@ impl Host {
             Ok(wish) => wish,
             Err(error) => return done(self, Err(error)),
         };
+        self.when_recalled(move |host| host.resolve_wish(action, wish, Box::new(done)));
+    }
+
+    fn resolve_wish(&mut self, action: ReviewAction, wish: Wish, done: Resolved) {
         self.look_again();
         match action {
             ReviewAction::Keep => {
@@ -81,7 +89,7 @@ impl Host {
                 };
                 done(self, Ok(result));
             }
-            ReviewAction::Revert => self.revert(wish, Box::new(done)),
+            ReviewAction::Revert => self.revert(wish, done),
         }
     }
 
@@ -211,9 +219,17 @@ impl Host {
                 old: it.old,
                 new: it.new,
                 to: None,
-                exact: None,
+                exact: it.exact,
             })
             .collect();
+        // Planning again would find the same, so this is no text that keeps changing.
+        if let Some(elsewhere) = files.iter().find(|it| !workspace.still(&it.file)) {
+            return Err(format!(
+                "A link stands on the way to {} now, so nothing was reverted. Keep the changes to that file, or take \
+                 the link away.",
+                elsewhere.file.shown
+            ));
+        }
         let label = match &files[..] {
             [one] => format!("Revert in {}", one.file.shown),
             many => format!("Revert in {} files", many.len()),

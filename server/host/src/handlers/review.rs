@@ -6,10 +6,10 @@ use crate::lsp::Error;
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::regular;
-use crate::reviews::{self, News, Stamp, wire_id};
+use crate::reviews::{self, Kept, News, Stamp, wire_id};
 use crate::workspace::{path_of, uri_of};
 use engine::review::{FileChange, HunkState, ReviewHunk as Hunk};
-use engine::text::FileText;
+use engine::text::{FileText, file};
 use protocol::hunks::{
     ListReviewParams, ReviewBaseParams, ReviewBaseResult, ReviewFile, ReviewHunk, ReviewList,
     ReviewState, WholeFile,
@@ -28,10 +28,8 @@ impl Host {
     /// Files were changed on the disk.
     pub(crate) fn written(&mut self, files: &[Written]) {
         for file in files {
-            let recalled = self.reviews.recall(&file.path, || file.old.clone());
-            if let Err(text) = recalled {
-                self.warn_once(text);
-            }
+            let old = file.old.clone();
+            self.recall_with(&file.path, move || old.map(|it| it.to_string()));
             self.reviews.written(file);
             // The editor has opened it meanwhile; what it shows is what counts.
             if let Some(document) = self.documents.get(&file.path) {
@@ -40,35 +38,89 @@ impl Host {
         }
     }
 
-    /// Reads what an earlier server knew of a file.
+    /// Has what an earlier server knew of a file read.
     pub(super) fn recall(&mut self, path: &Path) {
         let limit = self.limits.edit_bytes;
-        let document = self.documents.get(path).map(|it| &it.content);
-        let live = || match document {
+        let document = self.documents.get(path).map(|it| it.content.clone());
+        let own = path.to_path_buf();
+        self.recall_with(path, move || match document {
             Some(Content::Text(rope)) => Some(rope.to_string()),
             // The disk's is next best; the document's is looked at when it is known.
             Some(Content::Tainted(_) | Content::TooLarge) | None => {
-                let bytes = regular::read_capped(path, limit).ok().flatten();
+                let bytes = regular::read_capped(&own, limit).ok().flatten();
                 bytes.map(|it| FileText::decode(it).text)
             }
+        });
+    }
+
+    fn recall_with(&mut self, path: &Path, live: impl FnOnce() -> Option<String> + Send + 'static) {
+        let Some(recall) = self.reviews.recall(path) else {
+            return;
         };
-        match self.reviews.recall(path, live) {
-            Ok(true) => self.recalled(path),
-            Ok(false) => {}
-            Err(text) => self.warn_once(text),
+        let inbox = self.inbox.clone();
+        self.runtime.spawn(async move {
+            let path = recall.path().to_path_buf();
+            let reading = tokio::task::spawn_blocking(move || recall.read(live));
+            let found = reading.await.unwrap_or_else(|_| {
+                Err(
+                    "Reading an earlier review was broken off; its changes stand as accepted."
+                        .into(),
+                )
+            });
+            let found = found.map(|it| it.map(Box::new));
+            // A loop that is gone shows nothing.
+            let _ = inbox.send(Event::Recalled(path, found)).await;
+        });
+    }
+
+    pub(crate) fn recalled(&mut self, path: &Path, found: Result<Option<Box<Kept>>, String>) {
+        let found = found.unwrap_or_else(|text| {
+            self.warn_once(text);
+            None
+        });
+        if self.reviews.recalled(path, found.map(|it| *it)) {
+            self.note_recalled(path);
+        }
+        self.follow_document(path);
+        self.run_recalled();
+    }
+
+    pub(crate) fn searched(&mut self, paths: &[PathBuf]) {
+        self.reviews.searched();
+        for path in paths {
+            if self.roots.iter().any(|it| path.starts_with(it)) {
+                self.recall(path);
+            }
+        }
+        self.run_recalled();
+    }
+
+    /// Does something with all reviews, when those of earlier servers are read.
+    pub(crate) fn when_recalled(&mut self, work: impl FnOnce(&mut Self) + Send + 'static) {
+        if let Some(search) = self.reviews.search() {
+            let inbox = self.inbox.clone();
+            self.runtime.spawn(async move {
+                let paths = tokio::task::spawn_blocking(search).await;
+                // A loop that is gone shows nothing.
+                let _ = inbox.send(Event::Searched(paths.unwrap_or_default())).await;
+            });
+        }
+        match self.reviews.is_recalling() {
+            true => self.reviewing.waiting.push(Box::new(work)),
+            false => work(self),
         }
     }
 
-    /// Reads what an earlier server knew of the editor's folders, and looks at files that are not open: anybody
-    /// may have changed them.
+    fn run_recalled(&mut self) {
+        while !self.reviews.is_recalling() && !self.reviewing.waiting.is_empty() {
+            let work = self.reviewing.waiting.remove(0);
+            work(self);
+        }
+    }
+
+    /// Looks at files that are not open: anybody may have changed them.
     pub(super) fn look_again(&mut self) {
         self.release_holds();
-        for path in self.reviews.to_recall() {
-            if self.roots.iter().any(|it| path.starts_with(it)) {
-                self.recall(&path);
-                self.follow_document(&path);
-            }
-        }
         let is_at_work = self.sessions.values().any(|it| !it.running.is_empty());
         // What a call writes at this moment is not somebody else's; it will be told of it.
         if !is_at_work && self.reverts_at_work() == 0 {
@@ -148,7 +200,7 @@ impl Host {
         let path = path_of(&params.uri).ok_or_else(|| invalid("That is not a file."))?;
         match self.reviews.get(&path) {
             Some(review) if !review.ledger.is_settled() => Ok(ReviewBaseResult {
-                text: review.ledger.base().to_string(),
+                text: file::shown(&review.ledger.base().to_string()).into_owned(),
             }),
             Some(_) | None => Err(invalid("The agent has no unreviewed changes in that file.")),
         }
@@ -266,7 +318,7 @@ fn shown(path: &Path, hunk: Hunk) -> Option<ReviewHunk> {
             start: line(hunk.lines.start),
             end: line(hunk.lines.end),
         },
-        base_text: hunk.base_text,
+        base_text: file::shown(&hunk.base_text).into_owned(),
         session_id: author.session.clone(),
         turn: author.turn.0,
         tool_call_id: author.call.to_string(),

@@ -16,6 +16,7 @@ use crate::reviews::wire_id;
 use crate::surfaces::Surface;
 use engine::review::{Author, Ledger, ReviewHunk};
 use engine::text::Encoding;
+use engine::text::file::has_bytes;
 use protocol::hunks::{ResolveReviewParams, ResolveReviewResult, ReviewAction};
 use protocol::lsp::{self, MessageType};
 use serde::{Deserialize, Serialize};
@@ -331,7 +332,8 @@ fn edits(
 ) -> Option<Vec<lsp::TextEdit>> {
     let mut hunks = ledger.hunks();
     hunks.retain(|it| ids.contains(&wire_id(path, &it.id)));
-    if hunks.len() != ids.len() {
+    // Bytes that are no text come back on the disk only.
+    if hunks.len() != ids.len() || hunks.iter().any(|it| has_bytes(&it.base_text)) {
         return None;
     }
     let live = ledger.live();

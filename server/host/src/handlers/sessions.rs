@@ -7,11 +7,12 @@ use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::model;
 use crate::perform::invalid;
+use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::show;
 use crate::store::{self, Log, Pictures};
 use crate::tools;
-use crate::workspace::Workspace;
+use crate::workspace::{AddedBy, Workspace};
 use engine::config::Resolved;
 use engine::context::instructions;
 use engine::session::{Input, Session, Settings, Update, replay};
@@ -39,7 +40,10 @@ impl Host {
         cwd: &Path,
         also: &[PathBuf],
     ) -> Result<SessionKey, Error> {
-        let (workspace, resolved) = self.place(cwd, also)?;
+        let (mut workspace, resolved) = self.place(cwd)?;
+        let added = self.add_all(&mut workspace, also, &resolved.config);
+        added.map_err(invalid)?;
+        let scratchpad = self.scratchpad(&mut workspace);
         let folder = self.folders.conversations(workspace.root());
         let id = store::new_id(&folder, |id| self.sessions.contains_key(id));
         let key: SessionKey = id.as_str().into();
@@ -49,28 +53,68 @@ impl Host {
         let settings = settings(&resolved.config, &workspace, self.attended);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
-        self.open(key.clone(), session, log, workspace, resolved);
+        self.open(key.clone(), session, log, workspace, resolved, scratchpad);
         self.perform(&key, effects);
         Ok(key)
     }
 
-    fn place(&mut self, cwd: &Path, also: &[PathBuf]) -> Result<(Workspace, Resolved), Error> {
+    /// The folders of a session in `cwd`, and the configuration for it.
+    fn place(&mut self, cwd: &Path) -> Result<(Workspace, Resolved), Error> {
         if !cwd.is_absolute() {
             return Err(invalid(format!(
                 "cwd must be an absolute path, but is {}.",
                 cwd.display()
             )));
         }
-        let roots: Vec<PathBuf> = [cwd.to_path_buf()]
-            .into_iter()
-            .chain(also.iter().cloned())
-            .collect();
-        let protected = [self.folders.config.clone(), self.folders.data.clone()];
-        let workspace = Workspace::new(&roots, &protected).map_err(invalid)?;
+        let own = [self.folders.config.clone(), self.folders.data.clone()];
+        let workspace = Workspace::new(&[cwd.to_path_buf()], &own);
+        let mut workspace = workspace.map_err(invalid)?;
+        workspace.set_others(&self.others_than(workspace.root()));
         self.report_cut_off(workspace.root());
         let resolved = self.resolve(Some(workspace.root()));
         self.report(&resolved);
         Ok((workspace, resolved))
+    }
+
+    /// The editor's other folders, for a session in one of them (spec 4.7). A session elsewhere is not about them.
+    pub(super) fn others_than(&self, root: &Path) -> Vec<PathBuf> {
+        let is_it = |it: &PathBuf| it.canonicalize().is_ok_and(|it| it == root);
+        match self.roots.iter().any(is_it) {
+            true => self.roots.iter().filter(|it| !is_it(it)).cloned().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Adds the folders that the request, the command line and the configuration name. The error names one that is
+    /// none, and is for the person.
+    fn add_all(
+        &self,
+        workspace: &mut Workspace,
+        also: &[PathBuf],
+        config: &Config,
+    ) -> Result<(), String> {
+        for folder in also.iter().chain(&self.added) {
+            workspace.add(folder, AddedBy::Session)?;
+        }
+        add_configured(workspace, config)
+    }
+
+    /// Makes a session's scratchpad. Without one it works all the same.
+    fn scratchpad(&mut self, workspace: &mut Workspace) -> Option<Scratchpad> {
+        let temporary = std::env::temp_dir();
+        match Scratchpad::make(&temporary) {
+            Ok(scratchpad) => {
+                workspace.set_scratchpad(scratchpad.path());
+                Some(scratchpad)
+            }
+            Err(error) => {
+                self.warn_once(format!(
+                    "The agent has no scratchpad, because none can be made in {} ({error}).",
+                    temporary.display()
+                ));
+                None
+            }
+        }
     }
 
     fn open(
@@ -80,6 +124,7 @@ impl Host {
         log: Log,
         workspace: Workspace,
         resolved: Resolved,
+        scratchpad: Option<Scratchpad>,
     ) {
         let connect = Duration::from_secs(resolved.config.limits.model_connect_secs);
         if let Ok(reached) = endpoint::reach(&resolved.config) {
@@ -92,6 +137,7 @@ impl Host {
             session,
             log,
             workspace,
+            scratchpad,
             Arc::new(resolved.config),
         );
         self.sessions.insert(key, open);
@@ -118,7 +164,13 @@ impl Host {
         &mut self,
         params: acp::LoadSessionRequest,
     ) -> Result<Vec<Record>, Error> {
-        let (workspace, resolved) = self.place(&params.cwd, &params.additional_directories)?;
+        let (mut workspace, resolved) = self.place(&params.cwd)?;
+        let added = self.add_all(
+            &mut workspace,
+            &params.additional_directories,
+            &resolved.config,
+        );
+        added.map_err(invalid)?;
         let folder = self.folders.conversations(workspace.root());
         let key: SessionKey = params.session_id.0.clone();
         let failed = |it: store::LogError| error(code::REQUEST_FAILED, it.to_string());
@@ -132,13 +184,14 @@ impl Host {
                 true => records,
                 false => records.into_iter().map(Record::without_answers).collect(),
             };
+            let scratchpad = self.scratchpad(&mut workspace);
             let settings = settings(&resolved.config, &workspace, self.attended);
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             let pictures = Pictures::beside(log.path());
             session.load_pictures(|it| pictures.load(it));
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
-            self.open(key.clone(), session, log, workspace, resolved);
+            self.open(key.clone(), session, log, workspace, resolved, scratchpad);
             self.perform(&key, repairs);
             if !is_ours {
                 self.warn_once(format!(
@@ -169,7 +222,7 @@ impl Host {
         let Some(cwd) = params.cwd.or_else(|| self.roots.first().cloned()) else {
             return Ok(acp::ListSessionsResponse::new(Vec::new()));
         };
-        let (workspace, _) = self.place(&cwd, &[])?;
+        let (workspace, _) = self.place(&cwd)?;
         let folder = self.folders.conversations(workspace.root());
         let sessions = store::list(&folder)
             .into_iter()
@@ -215,11 +268,18 @@ impl Host {
         let Some(open) = self.sessions.get(key) else {
             return;
         };
-        let resolved = self.resolve(Some(open.workspace.root()));
+        let mut workspace = Workspace::clone(&open.workspace);
+        let resolved = self.resolve(Some(workspace.root()));
         self.report(&resolved);
+        workspace.forget_configured();
+        if let Err(text) = add_configured(&mut workspace, &resolved.config) {
+            self.warn_once(text);
+        }
+        workspace.set_others(&self.others_than(workspace.root()));
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
+        open.workspace = Arc::new(workspace);
         let effects =
             open.session
                 .configure(settings(&resolved.config, &open.workspace, self.attended));
@@ -237,7 +297,7 @@ fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings 
     let limits = &config.limits;
     Settings {
         model,
-        system: instructions::system(&workspace.root().display().to_string()),
+        system: instructions::system(&told(workspace)),
         tools: tools::specs(),
         max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
         temperature: config.default_model.temperature,
@@ -246,4 +306,36 @@ fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings 
         turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
         attended,
     }
+}
+
+/// The folders that the model is told of.
+fn told(workspace: &Workspace) -> instructions::Folders {
+    let shown = |it: &Path| it.display().to_string();
+    let mut others = Vec::new();
+    for it in workspace.others().map(shown) {
+        if !others.contains(&it) {
+            others.push(it);
+        }
+    }
+    instructions::Folders {
+        project: shown(workspace.root()),
+        others,
+        scratchpad: workspace.scratchpad().map(shown),
+    }
+}
+
+/// Adds the folders that the configuration names, up to one that is none.
+fn add_configured(workspace: &mut Workspace, config: &Config) -> Result<(), String> {
+    for folder in &config.workspace.additional_dirs {
+        let path = Path::new(folder);
+        // A relative one would be another in every project.
+        if !path.is_absolute() && !path.starts_with("~") {
+            return Err(format!(
+                "{folder} in workspace.additional_dirs is no whole path; write one, or one from `~/` on."
+            ));
+        }
+        let added = workspace.add(path, AddedBy::Configuration);
+        added.map_err(|text| format!("{text} It stands in workspace.additional_dirs."))?;
+    }
+    Ok(())
 }

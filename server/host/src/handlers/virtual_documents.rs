@@ -16,6 +16,7 @@ use crate::surfaces::Surface;
 use crate::workspace::{path_of, uri_of};
 use engine::review::{Author, FileChange, ReviewHunk};
 use engine::session::{Update, replay};
+use engine::text::file;
 use protocol::lsp::{self, MessageType};
 use protocol::session::TurnId;
 use serde::Deserialize;
@@ -153,7 +154,7 @@ impl Host {
                 name("a", created),
                 name("b", deleted)
             ));
-            text.push_str(&patch::hunks(ledger.live(), &of_turn));
+            text.push_str(&file::shown(&patch::hunks(ledger.live(), &of_turn)));
             if text.len() > MOST_DIFF {
                 text.push_str("... and more, which is left out here.\n");
                 break;

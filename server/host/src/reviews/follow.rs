@@ -5,7 +5,8 @@
 //! nobody waits any more, all of it is the person's. That errs on the person's side: what they typed is never
 //! taken for the agent's, at the worst an edit of the agent's counts as theirs.
 
-use super::{Review, Reviews, by};
+use super::recall::Happened;
+use super::{Late, Review, Reviews, by};
 use crate::documents::{Changed, Content, Document, Step};
 use crate::event::{Whose, Written};
 use engine::review::{By, FileChange, Ledger};
@@ -25,6 +26,10 @@ impl Reviews {
     /// A document has changed. `expected`: an edit of ours is on its way to it.
     pub fn changed(&mut self, changed: &Changed, now: &Document, expected: bool) {
         let path = &changed.path;
+        let waits = || Happened::Changed(Box::new((changed.clone(), now.clone())), expected);
+        if self.waits(path, waits) {
+            return;
+        }
         if !changed.stands || !expected && !self.files.contains_key(path) {
             return;
         }
@@ -43,17 +48,48 @@ impl Reviews {
         }
         self.release(path);
         if let Some(review) = self.files.get_mut(path) {
+            let was_settled = review.ledger.is_settled();
             review.follow(changes.as_ref(), after, By::Person);
             review.version = Some(now.version);
-            self.touch(path, false);
+            if !was_settled || !review.ledger.is_settled() {
+                self.touch(path, false);
+            }
         }
     }
 
     /// The text that an edit of ours was to make is there.
     pub fn reached(&mut self, path: &Path, whose: &Whose, now: &Document) {
-        let Content::Text(after) = &now.content else {
+        let waits = || Happened::Reached(whose.clone(), Box::new(now.clone()));
+        if self.waits(path, waits) {
             return;
+        }
+        if let Content::Text(after) = &now.content {
+            self.made(path, whose, after, now.version);
+        }
+    }
+
+    /// As [`reached`](Self::reached), if the person has typed on it and the editor said both at once. Answers
+    /// whether that is so.
+    pub fn passed(&mut self, path: &Path, made: &str, whose: &Whose, now: &Document) -> bool {
+        let (Content::Text(after), Some(hold)) = (&now.content, self.holds.get_mut(path)) else {
+            return false;
         };
+        if after.len_bytes().max(made.len()) > MAX_COMPARED {
+            return false;
+        }
+        let Some((agents, typed)) = apart(&hold.before.to_string(), made, &after.to_string())
+        else {
+            return false;
+        };
+        hold.changes = Some(agents);
+        self.made(path, whose, &Rope::from_str(made), now.version);
+        if let Some(review) = self.files.get_mut(path) {
+            review.follow(Some(&typed), after, By::Person);
+        }
+        true
+    }
+
+    fn made(&mut self, path: &Path, whose: &Whose, after: &Rope, version: i32) {
         let hold = self.holds.remove(path);
         if !self.files.contains_key(path) {
             let (Some(hold), Whose::Agent(_)) = (&hold, whose) else {
@@ -73,8 +109,30 @@ impl Reviews {
             let changes = hold.and_then(|it| it.changes);
             review.follow(changes.as_ref(), after, by(whose));
         }
+        review.version = Some(version);
+        self.touch(path, true);
+    }
+
+    /// An edit of the agent's has come after nobody waited for it any more, and its parts counted as the person's.
+    pub fn landed(&mut self, late: &Late, now: &Document) {
+        let Late {
+            path,
+            old,
+            text,
+            author,
+        } = late;
+        let waits = || Happened::Landed(Box::new((late.clone(), now.clone())));
+        if self.waits(path, waits) {
+            return;
+        }
+        let review = self.files.entry(path.clone());
+        let review = review.or_insert_with(|| Review::new(Ledger::new(Rope::from_str(old))));
+        review.is_suspended = false;
+        review.ledger.replaced(old, By::Person);
+        review.ledger.replaced(text, By::Agent(author));
         review.version = Some(now.version);
         self.touch(path, true);
+        self.note_landed(path, author, old, text);
     }
 
     /// Documents in which something was held back.
@@ -108,6 +166,9 @@ impl Reviews {
     /// Brings a file's ledger to its document's text, whatever happened to it: it was opened, or its text is
     /// known again.
     pub fn document(&mut self, path: &Path, now: &Document) {
+        if self.waits(path, || Happened::Document(Box::new(now.clone()))) {
+            return;
+        }
         self.holds.remove(path);
         let Some(review) = self.files.get_mut(path) else {
             return;
@@ -126,6 +187,9 @@ impl Reviews {
 
     /// The last document of a file was closed: the disk's text counts again. `None`: there is no file.
     pub fn disk(&mut self, path: &Path, text: Option<&str>) {
+        if self.waits(path, || Happened::Disk(text.map(str::to_owned))) {
+            return;
+        }
         self.holds.remove(path);
         let Some(review) = self.files.get_mut(path) else {
             return;
@@ -150,21 +214,28 @@ impl Reviews {
             path,
             old,
             new,
+            changes,
+            was,
             by: whose,
         } = written;
+        if self.waits(path, || Happened::Written(Box::new(written.clone()))) {
+            return;
+        }
         if !self.files.contains_key(path) {
             if !matches!(whose, Whose::Agent(_)) {
                 return;
             }
-            let ledger = Ledger::new(Rope::from_str(old.as_deref().unwrap_or_default()));
+            let ledger = Ledger::new(old.clone().unwrap_or_default());
             self.files.insert(path.clone(), Review::new(ledger));
         }
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
+        // The first time counts: that is how the accepted text lay there.
+        review.was = review.was.or(*was);
         review.stamp = None;
         if let Some(old) = old {
-            review.anchor(&Rope::from_str(old));
+            review.anchor(old);
         }
         let intended = match whose {
             Whose::Review => self.intended.remove(path),
@@ -173,14 +244,16 @@ impl Reviews {
         let was_deleted = matches!(review.ledger.file_change(), Some(FileChange::Deleted(_)));
         match (old, new, whose) {
             (_, None, _) => review.ledger.deleted(by(whose)),
-            (_, Some(new), _) if was_deleted => review.ledger.restored(new, by(whose)),
+            (_, Some(new), _) if was_deleted => {
+                review.is_remade |= matches!(whose, Whose::Agent(_));
+                review.ledger.restored(&new.to_string(), by(whose));
+            }
             (None, Some(new), Whose::Agent(author)) => {
-                review.ledger = Ledger::created(new, author);
+                review.ledger = Ledger::created(&new.to_string(), author);
             }
             (_, Some(new), _) => {
-                let after = Rope::from_str(new);
-                if !intended.is_some_and(|it| review.reverted(&it, &after)) {
-                    review.ledger.replaced(new, by(whose));
+                if !intended.is_some_and(|it| review.reverted(&it, new)) {
+                    review.follow(changes.as_ref(), new, by(whose));
                 }
             }
         }
@@ -220,6 +293,37 @@ impl Review {
     }
 }
 
+/// The largest text that is compared while an edit is on its way, in bytes: the person types meanwhile.
+const MAX_COMPARED: usize = 1 << 20;
+
+/// Takes what happened to a text apart into the edit that was to make `made` of it and what was typed after;
+/// `None`: the edit is not in it, or not for certain. It is when less was typed on it than had to be typed
+/// without it, and nothing of that touches it.
+fn apart(before: &str, made: &str, after: &str) -> Option<(ChangeSet, ChangeSet)> {
+    let agents = ChangeSet::between(before, made);
+    let typed = ChangeSet::between(made, after);
+    let cost = |it: &ChangeSet| -> usize {
+        let edits = it.edits();
+        edits.iter().map(|it| it.range.len() + it.text.len()).sum()
+    };
+    if cost(&typed) >= cost(&ChangeSet::between(before, after)) {
+        return None;
+    }
+    let typed_at: Vec<_> = typed.edits().into_iter().map(|it| it.range).collect();
+    let mut shift: usize = 0;
+    for edit in agents.edits() {
+        let start = edit.range.start.wrapping_add(shift);
+        let end = start + edit.text.len();
+        if typed_at.iter().any(|it| it.start <= end && it.end >= start) {
+            return None;
+        }
+        shift = shift
+            .wrapping_add(edit.text.len())
+            .wrapping_sub(edit.range.len());
+    }
+    Some((agents, typed))
+}
+
 /// The steps as one change of a text of so many bytes.
 fn composed(steps: &[Step], len: usize) -> Option<ChangeSet> {
     let mut all: Option<ChangeSet> = None;
@@ -236,4 +340,21 @@ fn composed(steps: &[Step], len: usize) -> Option<ChangeSet> {
         });
     }
     Some(all.unwrap_or_else(|| ChangeSet::identity(len)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_and_the_typing_after_it_are_told_apart_only_when_both_are_certain() {
+        let (before, made) = ("one\ntwo\nthree\n", "one\nTWO\nthree\n");
+        let typed = |after: &str| apart(before, made, after).map(|(_, typed)| typed.edits().len());
+        assert_eq!(typed("zero\none\nTWO\nthree\nfour\n"), Some(2));
+        assert_eq!(typed(made), Some(0));
+        // Typed, and the edit is not there; typed into it; nothing has happened.
+        assert_eq!(typed("zero\none\ntwo\nthree\n"), None);
+        assert_eq!(typed("one\nTWO!\nthree\n"), None);
+        assert_eq!(typed(before), None);
+    }
 }

@@ -1,7 +1,8 @@
 //! What became of the agent's changes, for the model: short, and only once.
 
 use super::Reviews;
-use engine::review::{Fate, Verdict};
+use engine::review::{Author, Fate, Verdict};
+use engine::text::ChangeSet;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::ops::Range;
@@ -32,7 +33,11 @@ pub struct News {
 enum Word {
     Kept,
     Reverted,
+    /// It was taken back, and that is undone.
+    Restored,
     Changed,
+    /// It was told that it had not been made, and then it was.
+    Landed,
 }
 
 impl News {
@@ -46,6 +51,7 @@ impl News {
         let (fate, now) = match fate {
             Fate::Kept { now } => (Word::Kept, (now != wrote).then(|| cut(&now, MAX_TEXT))),
             Fate::Reverted => (Word::Reverted, None),
+            Fate::Restored => (Word::Restored, None),
             Fate::Changed { now } => (Word::Changed, Some(cut(&now, MAX_TEXT))),
         };
         Self {
@@ -74,6 +80,29 @@ impl Reviews {
         }
     }
 
+    /// An edit that a session was told was not made.
+    pub(super) fn note_landed(&mut self, path: &Path, author: &Author, old: &str, new: &str) {
+        let edits = ChangeSet::between(old, new).edits();
+        let (Some(first), Some(last)) = (edits.first(), edits.last()) else {
+            return;
+        };
+        let end = new.len() - (old.len() - last.range.end);
+        let start = new[..first.range.start].rfind('\n').map_or(0, |it| it + 1);
+        let line = |at: usize| new[..at].matches('\n').count();
+        let is_open = end > start && !new[..end].ends_with('\n');
+        let lines = line(start)..line(end) + usize::from(is_open);
+        let narrow = |it| u32::try_from(it).unwrap_or(u32::MAX);
+        let news = News {
+            path: path.to_path_buf(),
+            start: narrow(lines.start),
+            end: narrow(lines.end),
+            fate: Word::Landed,
+            wrote: cut(&new[start..end], MAX_TEXT),
+            now: None,
+        };
+        self.note(&author.session, news);
+    }
+
     fn note(&mut self, session: &str, news: News) {
         self.read_news(session);
         let all = self.news.entry(session.to_owned()).or_default();
@@ -82,7 +111,17 @@ impl Reviews {
             it.fate == Word::Changed && (&it.path, &it.wrote) == (&news.path, &news.wrote)
         };
         all.retain(|it| !is_earlier(it));
-        all.push(news);
+        // An undo before the model has heard of what it undoes.
+        let undoes = |it: &News| {
+            matches!(
+                (it.fate, news.fate),
+                (Word::Reverted, Word::Restored) | (Word::Restored, Word::Reverted)
+            ) && (&it.path, &it.wrote) == (&news.path, &news.wrote)
+        };
+        match all.iter().rposition(undoes) {
+            Some(index) => drop(all.remove(index)),
+            None => all.push(news),
+        }
         self.news_moved.insert(session.to_owned());
     }
 
@@ -122,7 +161,11 @@ impl Reviews {
 
 /// The verdicts in words. `shown` names a file; `unsaved` are those whose text only the editor holds.
 pub fn told(news: &[News], shown: impl Fn(&Path) -> String, unsaved: &[PathBuf]) -> String {
-    let mut text = "Note from Undine: the person has reviewed changes of yours.\n".to_owned();
+    let is_late = |it: &News| it.fate == Word::Landed;
+    let mut text = match news.iter().all(is_late) {
+        true => "Note from Undine: an edit of yours came late.\n".to_owned(),
+        false => "Note from Undine: the person has reviewed changes of yours.\n".to_owned(),
+    };
     for it in news.iter().take(MOST) {
         let place = format!("{}, {}", shown(&it.path), lines(it.start, it.end));
         let wrote = it.wrote.trim_end();
@@ -146,6 +189,19 @@ pub fn told(news: &[News], shown: impl Fn(&Path) -> String, unsaved: &[PathBuf])
                 writeln!(
                     text,
                     "- {place}: reverted. You had written:\n{}",
+                    fenced(wrote)
+                )
+            }
+            (Word::Restored, _) => {
+                writeln!(
+                    text,
+                    "- {place}: the person has undone the revert, so your change is there again, not yet judged."
+                )
+            }
+            (Word::Landed, _) => {
+                writeln!(
+                    text,
+                    "- {place}: this edit, which did not seem to be made, has come into the editor after all. You had written:\n{}",
                     fenced(wrote)
                 )
             }

@@ -12,7 +12,6 @@ use protocol::session::{CallId, TurnId};
 use ropey::Rope;
 use serde_json::json;
 use std::ops::Range;
-use std::sync::Arc;
 
 const LIMIT: usize = 1 << 30;
 
@@ -271,12 +270,17 @@ impl Desk {
             return;
         };
         let before = review.ledger.hunks();
-        shelf.write(&self.path, &review.ledger).unwrap();
+        shelf.write(&self.path, &review.ledger, None).unwrap();
+        drop(shelf);
+        let shelf = Shelf::new(folder.path().join("review"));
         let mut next = Reviews {
             shelf: Some(shelf),
             ..Reviews::default()
         };
-        next.recall(&self.path, || Some(self.text.clone())).unwrap();
+        let recall = next.recall(&self.path).unwrap();
+        let text = self.text.clone();
+        let found = recall.read(move || Some(text)).unwrap();
+        next.recalled(&self.path, found);
         self.reviews = next;
         let document = self.documents.get(&self.path).unwrap();
         self.reviews.document(&self.path, document);
@@ -362,13 +366,15 @@ fn a_file_that_only_the_person_changes_has_no_ledger() {
     desk.reviews.release(&desk.path.clone());
     desk.change(&[(0..0, "c".into())], false);
     desk.reached(&Whose::Person);
-    desk.reviews.written(&Written {
-        path: "/x".into(),
-        old: None,
-        new: Some("y".into()),
-        by: Whose::Person,
-    });
+    let written = Written::new("/x".into(), None, Some("y"), Whose::Person);
+    desk.reviews.written(&written);
     assert_eq!(desk.reviews.iter().count(), 0);
+}
+
+fn records(folder: &Path, path: &Path) -> Vec<PathBuf> {
+    let all = folder.join("files").join(crate::store::hash(path));
+    let entries = std::fs::read_dir(all).into_iter().flatten().flatten();
+    entries.map(|it| it.path().join("record.json")).collect()
 }
 
 #[test]
@@ -379,42 +385,112 @@ fn records_over_the_limit_are_dropped_the_oldest_first() {
     let paths: Vec<PathBuf> = (0..3).map(|it| PathBuf::from(format!("/p/{it}"))).collect();
     for (index, path) in paths.iter().enumerate() {
         let ledger = Ledger::created(&"text\n".repeat(1000), &own);
-        shelf.write(path, &ledger).unwrap();
-        let record = folder.path().join("files").join(crate::store::hash(path));
-        let file = std::fs::File::options()
-            .write(true)
-            .open(record.join("record.json"));
+        shelf.write(path, &ledger, None).unwrap();
+        let record = &records(folder.path(), path)[0];
+        let file = std::fs::File::options().write(true).open(record);
         let time = std::time::UNIX_EPOCH + Duration::from_secs(1000 + index as u64);
         file.unwrap().set_modified(time).unwrap();
     }
     assert_eq!(shelf.sweep(1 << 20), Vec::<PathBuf>::new());
     assert_eq!(shelf.sweep(14_000), paths[..1]);
-    assert_eq!(shelf.read(&paths[0]), Ok(None));
-    assert!(matches!(shelf.read(&paths[2]), Ok(Some(_))));
+    drop(shelf);
+    let next = Shelf::new(folder.path().to_path_buf());
+    assert_eq!(next.take(&paths[0]), Ok(Vec::new()));
+    assert_eq!(next.take(&paths[2]).unwrap().len(), 1);
 }
 
 #[test]
 fn a_record_of_a_newer_version_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
-    let shelf = Shelf::new(folder.path().to_path_buf());
     let path = Path::new("/p/a");
-    shelf
-        .write(path, &Ledger::created("a\n", &Desk::new("", 0).author()))
+    Shelf::new(folder.path().to_path_buf())
+        .write(
+            path,
+            &Ledger::created("a\n", &Desk::new("", 0).author()),
+            None,
+        )
         .unwrap();
-    let record = folder.path().join("files").join(crate::store::hash(path));
-    let record = record.join("record.json");
-    let text = std::fs::read_to_string(&record).unwrap();
-    std::fs::write(&record, text.replace("\"v\":1", "\"v\":9")).unwrap();
-    let shelf = Arc::new(shelf);
+    let record = &records(folder.path(), path)[0];
+    let text = std::fs::read_to_string(record).unwrap();
+    std::fs::write(record, text.replace("\"v\":1", "\"v\":9")).unwrap();
     let mut reviews = Reviews {
-        shelf: Some((*shelf).clone()),
+        shelf: Some(Shelf::new(folder.path().to_path_buf())),
         ..Reviews::default()
     };
-    let error = reviews.recall(path, || Some("a\n".into())).unwrap_err();
+    let recall = reviews.recall(path).unwrap();
+    let error = recall.read(|| Some("a\n".into())).unwrap_err();
     assert!(error.contains("newer Undine"), "{error}");
+    reviews.recalled(path, None);
     assert_eq!(reviews.iter().count(), 0);
     // Once.
-    assert_eq!(reviews.recall(path, || None), Ok(false));
+    assert!(reviews.recall(path).is_none());
+}
+
+#[test]
+fn what_a_server_that_lives_has_written_is_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Path::new("/p/a");
+    let author = Desk::new("", 0).author();
+    let mut first = Ledger::new(Rope::from_str("a\nb\nc\nd\n"));
+    let mut second = Ledger::new(Rope::from_str("A\nb\nc\nd\n"));
+    first.replaced("A\nb\nc\nd\n", By::Agent(&author));
+    first.replaced("A\nb\nc\nD\n", By::Person);
+    second.replaced("A\nb\nc\nD\n", By::Agent(&author));
+    let [one, two, three] = [(); 3].map(|()| Shelf::new(folder.path().to_path_buf()));
+    one.write(path, &first, None).unwrap();
+    assert_eq!(two.take(path), Ok(Vec::new()));
+    assert_eq!(two.paths(), Vec::<PathBuf>::new());
+    two.write(path, &second, None).unwrap();
+    drop((one, two));
+    assert_eq!(three.paths(), [path]);
+    let mut reviews = Reviews {
+        shelf: Some(three.clone()),
+        ..Reviews::default()
+    };
+    let recall = reviews.recall(path).unwrap();
+    let found = recall.read(|| Some("A\nb\nc\nD\n".into())).unwrap();
+    let base = found.as_ref().unwrap().0.base();
+    assert_eq!(base, "a\nb\nc\nd\n");
+    // A server that dies before it has written what it took over loses nothing.
+    drop((three, reviews));
+    let four = Shelf::new(folder.path().to_path_buf());
+    assert_eq!(four.take(path).unwrap().len(), 2);
+    four.write(path, &found.unwrap().0, None).unwrap();
+    assert_eq!(records(folder.path(), path).len(), 1);
+    four.remove(path).unwrap();
+    assert_eq!(records(folder.path(), path).len(), 0);
+}
+
+#[test]
+fn what_happens_to_a_file_while_its_record_is_read_is_not_lost() {
+    for seed in 0..20 {
+        let mut desk = Desk::new("a\nb\nc\nd\n", seed);
+        desk.change(&[(2..3, "\u{f0001}B".into())], true);
+        desk.reached(&Whose::Agent(desk.author()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = desk.path.clone();
+        Shelf::new(folder.path().to_path_buf())
+            .write(&path, &desk.reviews.files[&path].ledger, None)
+            .unwrap();
+        desk.reviews = Reviews {
+            shelf: Some(Shelf::new(folder.path().to_path_buf())),
+            ..Reviews::default()
+        };
+        let recall = desk.reviews.recall(&path).unwrap();
+        let text = desk.text.clone();
+        desk.turn = 1;
+        for _ in 0..3 {
+            let edits = desk.edits(0xf8000);
+            desk.change(&edits, false);
+            let edits = desk.edits(0xf0100);
+            desk.change(&edits, true);
+            desk.reached(&Whose::Agent(desk.author()));
+        }
+        assert_eq!(desk.reviews.iter().count(), 0);
+        let found = recall.read(move || Some(text)).unwrap();
+        assert!(desk.reviews.recalled(&path, found), "seed {seed}");
+        desk.check();
+    }
 }
 
 /// Run with `cargo test -p host -- --ignored --nocapture keystroke`, best with `--release`.

@@ -1,8 +1,10 @@
 //! What the person wants kept or reverted, over all files.
 
 use super::Reviews;
+use crate::apply::Exact;
 use engine::review::{Author, By, FileStep, HunkId, Ledger, Revert, Which};
-use engine::text::ChangeSet;
+use engine::text::file::has_bytes;
+use engine::text::{ChangeSet, Form};
 use protocol::session::TurnId;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -48,6 +50,8 @@ pub struct Reversal {
     pub path: PathBuf,
     pub old: Option<String>,
     pub new: Option<String>,
+    /// How the new text is to lie on the disk, where that is another way than the old one's.
+    pub exact: Option<Exact>,
     /// From the one text to the other. Where lines stand twice, the texts alone do not tell which of them came
     /// back.
     pub changes: ChangeSet,
@@ -115,13 +119,14 @@ impl Reviews {
         (settled, left)
     }
 
-    /// The person has committed this text of a file: what is in it unchanged is accepted.
-    pub fn committed(&mut self, path: &Path, text: &str) {
+    /// The person has committed this text of a file: what is in it unchanged is accepted. `plain`: whatever its line
+    /// breaks are in the file, they are `\n` there.
+    pub fn committed(&mut self, path: &Path, text: &str, plain: bool) {
         let Some(review) = self.files.get_mut(path) else {
             return;
         };
         let before = review.ledger.file_change().cloned();
-        let kept = review.ledger.committed(text);
+        let kept = review.ledger.committed(text, plain);
         if !kept.settled.is_empty() || before.as_ref() != review.ledger.file_change() {
             self.touch(path, true);
         }
@@ -164,11 +169,22 @@ impl Reviews {
                 Some(FileStep::Create) => (None, Some(text(&undone))),
                 None => (Some(text(&review.ledger)), Some(text(&undone))),
             };
+            let exact = match step {
+                // It comes back as it was.
+                Some(FileStep::Create) => review.was,
+                Some(FileStep::Delete) => None,
+                None if review.is_remade && *undone.live() == undone.base() => review.was,
+                // Bytes that are no text come back as bytes, even if none was left in the file.
+                None => review
+                    .was
+                    .filter(|it| it.form == Form::Bytes && has_bytes(&text(&undone))),
+            };
             let path = path.clone();
             plan.files.push(Reversal {
                 path,
                 old,
                 new,
+                exact,
                 changes,
             });
         }

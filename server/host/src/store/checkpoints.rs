@@ -11,6 +11,7 @@
 mod blobs;
 mod manifest;
 mod sweep;
+mod unsynced;
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sweep::Room;
+use unsynced::Unsynced;
 
 /// The checkpoints of all projects. Everything here waits for the disk: not for the loop.
 #[derive(Clone, Debug)]
@@ -75,6 +77,30 @@ pub struct Loaded {
     pub bytes: Vec<Option<Vec<u8>>>,
 }
 
+/// A checkpoint that a death of this process does not harm, and a loss of power perhaps.
+#[derive(Debug)]
+pub struct Begun {
+    id: String,
+    store: PathBuf,
+    /// What it took.
+    n_bytes: u64,
+    unsynced: Unsynced,
+}
+
+impl Begun {
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Waits until one of `n_parts` parts is on the disk. The error is a whole sentence that says that nothing was
+    /// changed.
+    pub fn sync(&self, part: usize, n_parts: usize) -> Result<(), String> {
+        self.unsynced
+            .sync(part, n_parts)
+            .map_err(|it| not_made(&self.store, &it))
+    }
+}
+
 impl Checkpoints {
     /// The store in a data directory, with the default limits.
     pub fn new(data: &Path) -> Self {
@@ -99,15 +125,19 @@ impl Checkpoints {
     /// Makes a checkpoint of files; answers its id. `project` is resolved. All of it is on the disk when this
     /// returns. The error is a whole sentence that says that nothing was changed.
     pub fn make(&self, project: &Path, cause: &Cause, files: &[Before]) -> Result<String, String> {
-        let project_folder = self.of(project);
-        self.write(project, &project_folder, cause, files)
-            .map_err(|error| {
-                format!(
-                    "No checkpoint could be made in {} ({error}), so nothing was changed. Checkpoints must be \
-                     possible there before files are changed; ask the person to see to it.",
-                    project_folder.display()
-                )
-            })
+        let begun = self.begin(project, cause, files)?;
+        begun.sync(0, 1)?;
+        self.make_room(&begun);
+        Ok(begun.id)
+    }
+
+    /// As [`make`](Self::make), but it outlasts only this process yet. Before the first of the files is changed it
+    /// must be [synced](Begun::sync), all parts at once and beside whatever else is waited for; some time later room
+    /// is to be [made](Self::make_room).
+    pub fn begin(&self, project: &Path, cause: &Cause, files: &[Before]) -> Result<Begun, String> {
+        let store = self.of(project);
+        self.write(project, &store, cause, files)
+            .map_err(|it| not_made(&store, &it))
     }
 
     fn write(
@@ -116,9 +146,12 @@ impl Checkpoints {
         store: &Path,
         cause: &Cause,
         files: &[Before],
-    ) -> io::Result<String> {
+    ) -> io::Result<Begun> {
+        let mut unsynced = Unsynced::default();
         for folder in [&self.folder, store, &blobs(store), &manifests(store)] {
-            private_folder(folder)?;
+            if private_folder(folder)? {
+                unsynced.add_folder(folder.parent().unwrap_or(folder))?;
+            }
         }
         let seal = Seal::open(&self.folder)?;
         let writing = lock(store, FlockArg::LockShared)?;
@@ -127,7 +160,7 @@ impl Checkpoints {
         for file in files {
             let blob = match &file.bytes {
                 Some(bytes) => {
-                    let (blob, n_written) = blobs::put(&blobs(store), bytes)?;
+                    let (blob, n_written) = blobs::put(&blobs(store), bytes, &mut unsynced)?;
                     n_bytes += n_written;
                     Some(blob)
                 }
@@ -143,9 +176,6 @@ impl Checkpoints {
                 blob,
             });
         }
-        if n_bytes > 0 {
-            sync_folder(&blobs(store))?;
-        }
         let manifest = Manifest {
             v: manifest::VERSION,
             id: String::new(),
@@ -157,11 +187,19 @@ impl Checkpoints {
             files: entries,
             is_ours: true,
         };
-        let (id, n_written) = manifest::create(&manifests(store), manifest, &seal)?;
-        sync_folder(&manifests(store))?;
+        let (id, n_written) = manifest::create(&manifests(store), manifest, &seal, &mut unsynced)?;
+        if !files.is_empty() {
+            // Also for a blob that was there: its name may be as young as this checkpoint.
+            unsynced.add_folder(&blobs(store))?;
+        }
+        unsynced.add_folder(&manifests(store))?;
         drop(writing);
-        self.make_room(store, n_bytes + n_written, &id);
-        Ok(id)
+        Ok(Begun {
+            id,
+            store: store.to_path_buf(),
+            n_bytes: n_bytes + n_written,
+            unsynced,
+        })
     }
 
     /// The checkpoints of a project, newest first. What cannot be read is left out.
@@ -262,13 +300,19 @@ impl Checkpoints {
         self.folder.join(hash(project))
     }
 
-    /// Keeps the store within its limits. Failing at it harms nobody.
-    fn make_room(&self, store: &Path, n_written: u64, newest: &str) {
+    /// Keeps the store within its limits, now that a checkpoint has come to it. Failing at it harms nobody.
+    pub fn make_room(&self, begun: &Begun) {
+        let Begun {
+            id: newest,
+            store,
+            n_bytes,
+            ..
+        } = begun;
         let is_due = {
             // A poisoned map is still a map.
             let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-            let room = rooms.entry(store.to_path_buf()).or_default();
-            room.wrote(n_written, self.max_bytes)
+            let room = rooms.entry(store.clone()).or_default();
+            room.wrote(*n_bytes, self.max_bytes)
         };
         if !is_due {
             return;
@@ -276,11 +320,19 @@ impl Checkpoints {
         match sweep::sweep(store, self.max_bytes, self.max_age, newest) {
             Ok(n_bytes) => {
                 let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-                rooms.insert(store.to_path_buf(), Room::swept(n_bytes));
+                rooms.insert(store.clone(), Room::swept(n_bytes));
             }
             Err(error) => tracing::warn!(%error, "old checkpoints were not removed"),
         }
     }
+}
+
+fn not_made(store: &Path, error: &io::Error) -> String {
+    format!(
+        "No checkpoint could be made in {} ({error}), so nothing was changed. Checkpoints must be possible there \
+         before files are changed; ask the person to see to it.",
+        store.display()
+    )
 }
 
 fn blobs(store: &Path) -> PathBuf {
@@ -310,23 +362,22 @@ fn lock(store: &Path, how: FlockArg) -> io::Result<Flock<File>> {
         .truncate(false)
         .write(true)
         .mode(0o600)
+        // Whoever put something else there must not have us wait, or write elsewhere.
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(store.join("lock"))?;
     Flock::lock(file, how).map_err(|(_, error)| error.into())
 }
 
-fn private_folder(folder: &Path) -> io::Result<()> {
+/// Answers whether it had to be made.
+fn private_folder(folder: &Path) -> io::Result<bool> {
     if folder.is_dir() {
-        return Ok(());
+        return Ok(false);
     }
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(folder)
-}
-
-/// So that a new name in it outlasts a loss of power.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+        .create(folder)?;
+    Ok(true)
 }
 
 fn now_ns() -> u64 {

@@ -131,7 +131,14 @@ impl Journals {
 }
 
 fn orphan(path: PathBuf, root: &Path) -> Option<Orphan> {
-    let file = Flock::lock(File::open(&path).ok()?, FlockArg::LockExclusiveNonblock).ok()?;
+    let mut options = OpenOptions::new();
+    // Whoever put something else there must not keep a session from opening.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = options.read(true).custom_flags(flags).open(&path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()?;
     let bytes = regular::read_capped(&path, MAX_BYTES).ok()??;
     let Ok(entry) = serde_json::from_slice::<Entry>(&bytes) else {
         // The power went before it was on the disk, and so before anything was changed.
@@ -167,7 +174,7 @@ impl Journal {
 
     /// All is done or taken back. A journal that cannot be removed is reported by the next server, which
     /// finds every file as it should be.
-    pub fn end(self) {
+    pub fn end(&self) {
         if let Err(error) = fs::remove_file(&self.path) {
             tracing::warn!(%error, path = %self.path.display(), "a journal was not removed");
         }
@@ -188,7 +195,9 @@ impl Orphan {
                 .any(|(file, stands)| file.path == beside.of && *stands == Stands::AtOther);
             match torn && beside.path.exists() {
                 true => kept.push(beside.path.clone()),
-                false => remove(&beside.path),
+                // A journal can have been written by anyone.
+                false if beside.path.parent() == beside.of.parent() => remove(&beside.path),
+                false => {}
             }
         }
         if let Err(error) = fs::remove_file(&self.path) {
@@ -261,6 +270,37 @@ mod tests {
         drop(found);
         journals.begin("2", &entry(&root)).unwrap().end();
         assert_eq!(journals.orphans(&root).len(), 1, "one has ended well");
+    }
+
+    #[test]
+    fn a_pipe_or_a_link_in_the_place_of_a_journal_holds_nobody_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let journals = Journals::new(&root.join("data"));
+        drop(journals.begin("1", &entry(&root)).unwrap());
+        let at = |name: &str| root.join("data/journal").join(name);
+        nix::unistd::mkfifo(&at("0.json"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        fs::write(root.join("kept"), "no journal").unwrap();
+        std::os::unix::fs::symlink(root.join("kept"), at("2.json")).unwrap();
+        assert_eq!(journals.orphans(&root).len(), 1);
+        assert!(root.join("kept").exists());
+    }
+
+    #[test]
+    fn what_a_strangers_journal_names_elsewhere_is_not_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let journals = Journals::new(&root.join("data"));
+        fs::create_dir(root.join("sub")).unwrap();
+        fs::write(root.join("sub/.undine-1"), "").unwrap();
+        let mut entry = entry(&root);
+        entry.beside[0].path = root.join("sub/.undine-1");
+        drop(journals.begin("1", &entry).unwrap());
+        journals
+            .orphans(&root)
+            .remove(0)
+            .clear(&[Stands::AtNew, Stands::AtNew]);
+        assert!(root.join("sub/.undine-1").exists());
     }
 
     #[test]

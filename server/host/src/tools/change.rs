@@ -9,10 +9,12 @@ use crate::files;
 use crate::plan::{Done, Plan, Run, TextHash, text_hash};
 use crate::workspace::FilePath;
 use engine::session::Preview;
-use engine::text::{self, Operation, file::shown};
+use engine::text::{self, Hunk, Operation, file::shown};
 use protocol::tool::Place;
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use subset::Proposed;
 
 /// What the model is told of changes that are made together.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -61,7 +63,7 @@ pub(super) fn refuse_all(
     for touch in files {
         let (Touch::New(file) | Touch::Old(file)) = touch;
         may_tell &= match file.place {
-            Place::Project => true,
+            Place::Project | Place::AddedDir | Place::Scratchpad => true,
             Place::Protected | Place::External => false,
         };
         if let Touch::Old(file) = touch {
@@ -77,37 +79,39 @@ pub(super) fn refuse_all(
 
 /// The plan of changes that are made together.
 pub(super) fn plan_changes(title: String, files: Vec<FileChange>, wording: Wording) -> Plan {
-    let hash: Vec<String> = files.iter().map(shown_hash).collect();
-    let texts = files.iter().flat_map(|it| it.old.iter().chain(&it.new));
-    let edited = files::compute(texts.map(String::len).sum(), || apply::edited(&files));
-    let mut plan = Plan::build(title.clone())
-        .shown(hash.join(" "))
-        .edits(edited)
-        .hunks(subset::proposed(&files));
-    for it in &files {
+    let files = Arc::new(files);
+    let mut plan = Plan::build(title.clone());
+    let (mut hashes, mut proposed) = (Vec::with_capacity(files.len()), Proposed::default());
+    for it in files.iter() {
+        let old = it.old.as_deref().unwrap_or_default();
+        let new = it.new.as_deref().unwrap_or_default();
+        files::compute(old.len() + new.len(), || {
+            let hunks = text::hunks(old, new);
+            hashes.push(shown_hash(it, &hunks));
+            proposed.add(it, hunks);
+        });
         plan = plan.writes(&it.file);
         if let Some(to) = &it.to {
             plan = plan.writes(to);
         }
-        let new = it.new.as_deref().unwrap_or_default();
         let at = it.to.as_ref().unwrap_or(&it.file);
         plan = plan.preview(preview(at, it.old.as_deref(), new));
     }
-    plan.then(move |run| run_changes(title, files, wording, run))
+    let edited = files.clone();
+    plan.shown(hashes.join(" "))
+        .edits(move || apply::edited(&edited))
+        .hunks(proposed.hunks())
+        .then(move |run| run_changes(title, files, wording, run))
 }
 
-fn shown_hash(change: &FileChange) -> String {
+fn shown_hash(change: &FileChange, hunks: &[Hunk]) -> String {
     let operation = match (&change.old, &change.new, &change.to) {
         (_, _, Some(to)) => Operation::Rename { to: &to.real },
         (None, _, None) => Operation::Create,
         (Some(_), None, None) => Operation::Delete,
         (Some(_), Some(_), None) => Operation::Modify,
     };
-    let old = change.old.as_deref().unwrap_or_default();
-    let new = change.new.as_deref().unwrap_or_default();
-    files::compute(old.len() + new.len(), || {
-        text::shown_hash(&change.file.real, operation, &text::hunks(old, new))
-    })
+    text::shown_hash(&change.file.real, operation, hunks)
 }
 
 /// The most bytes of a file in a diff that is shown whole, and of one that is not (protocol.md).
@@ -146,23 +150,31 @@ fn shortened(diff: text::Unified) -> String {
 
 async fn run_changes(
     label: String,
-    files: Vec<FileChange>,
+    files: Arc<Vec<FileChange>>,
     wording: Wording,
     run: Run,
 ) -> Result<Done, String> {
+    // Nobody else has them, but for who was just asking what they are.
+    let files = Arc::unwrap_or_clone(files);
     let (files, refused) = match &run.accepted {
         Some(accepted) => subset::accepted(files, accepted),
         None => (files, String::new()),
     };
     let by = Whose::Agent(run.world.author.clone());
     let changes = Changes { label, files, by };
-    let applied = apply::apply_until(&run.world, &changes, &run.token).await?;
+    let comparing = async {
+        // The change has begun by then and waits for the disk.
+        tokio::task::yield_now().await;
+        diffs(&changes.files)
+    };
+    let applying = apply::apply_until(&run.world, &changes, &run.token);
+    let (applied, (counts, diffs)) = tokio::join!(applying, comparing);
+    let applied = applied?;
     let (unsaved, in_place) = match applied {
         Applied::Cancelled => return Ok(Done::Cancelled),
         Applied::Moved => return Ok(Done::Moved),
         Applied::Done { unsaved, in_place } => (unsaved, in_place),
     };
-    let (counts, diffs) = diffs(&changes.files);
     let is_unsaved = |index: usize| unsaved.contains(&index);
     let all = changes.files.iter().zip(&counts).enumerate();
     let mut text = match wording.told {

@@ -42,7 +42,7 @@ impl Tool for EditFile {
 
     async fn plan(input: Input, world: World) -> Result<Plan, String> {
         let file = world.workspace.resolve(&input.path)?;
-        match edited(&file, input, &world).await {
+        match edited(file.clone(), input, &world).await {
             Ok(Edited { old, new, wording }) => {
                 let title = format!("Edit {}", file.shown);
                 Ok(change::plan_changes(
@@ -63,33 +63,32 @@ struct Edited {
     wording: Wording,
 }
 
-async fn edited(file: &FilePath, input: Input, world: &World) -> Result<Edited, String> {
-    let limit = world.limits.edit_bytes;
-    let Some(live) = files::live(&world.documents, file, limit).await? else {
-        return Err(format!(
-            "There is no file {}; use write_file to make it.",
-            file.shown
-        ));
-    };
-    // Looking for the most similar place in a large file takes a while.
-    let located = tokio::task::spawn_blocking(move || {
+async fn edited(file: FilePath, input: Input, world: &World) -> Result<Edited, String> {
+    let (documents, limit) = (world.documents.clone(), world.limits.edit_bytes);
+    // The disk may be slow, and looking for the most similar place in a large file takes a while.
+    let edited = tokio::task::spawn_blocking(move || {
+        let Some(live) = files::live_now(&documents, &file, limit)? else {
+            return Err(format!(
+                "There is no file {}; use write_file to make it.",
+                file.shown
+            ));
+        };
         let Located { changes, fuzzy } = locate(&live.text, &input)?;
         let new = changes.apply(&live.text).map_err(|it| it.to_string())?;
-        Ok::<_, String>((live, new, fuzzy))
+        files::check_now(&file, &live, &new, limit)?;
+        Ok(Edited {
+            old: live.text,
+            new,
+            wording: Wording {
+                told: Told::Sentences,
+                note: fuzzy.map_or("", note).to_owned(),
+                fuzzy: fuzzy.is_some(),
+            },
+        })
     });
-    let (live, new, fuzzy) = located
+    edited
         .await
-        .map_err(|_| "The edit was broken off; try again.".to_owned())??;
-    files::check(file, &live, &new, limit).await?;
-    Ok(Edited {
-        old: live.text,
-        new,
-        wording: Wording {
-            told: Told::Sentences,
-            note: fuzzy.map_or("", note).to_owned(),
-            fuzzy: fuzzy.is_some(),
-        },
-    })
+        .map_err(|_| "The edit was broken off; try again.".to_owned())?
 }
 
 fn locate(text: &str, input: &Input) -> Result<Located, String> {

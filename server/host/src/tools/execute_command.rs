@@ -7,6 +7,7 @@ use super::Tool;
 use crate::plan::{Done, Plan, Run, World};
 use crate::process::background::NO_TIMEOUT;
 use crate::process::{Command, Limits, Streams, environment};
+use crate::scratchpad;
 use crate::workspace::FilePath;
 use engine::session::Preview;
 use protocol::acp::ToolKind;
@@ -143,10 +144,16 @@ fn command(
     streams: Streams,
 ) -> Command {
     let also_secret: Vec<&str> = world.key_variables.iter().map(String::as_str).collect();
+    let mut environment = environment::scrubbed(std::env::vars_os(), &also_secret);
+    // Ours may run in another's session.
+    environment.retain(|(name, _)| name != scratchpad::VARIABLE);
+    if let Some(path) = world.workspace.scratchpad() {
+        environment.push((scratchpad::VARIABLE.into(), path.into()));
+    }
     Command {
         line,
         folder: folder.real.clone(),
-        environment: environment::scrubbed(std::env::vars_os(), &also_secret),
+        environment,
         streams,
         sandbox: world.sandbox(folder),
         limits: Limits {

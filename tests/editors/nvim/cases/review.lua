@@ -69,7 +69,7 @@ local function places(path)
   local function place(id, first, last, removed, added)
     return {
       id = id,
-      path = path,
+      uri = vim.uri_from_fname(path),
       range = {
         start = { line = first, character = 0 },
         ["end"] = { line = last, character = 0 },

@@ -402,6 +402,24 @@ return {
     T.eq(scene:disk("a.txt"), "one\ntwo\n")
   end,
 
+  ["of a change of two places one is made, and the model hears that the other was refused"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = five })
+    scene.child:cmd("edit a.txt")
+    scene:prompt("Edit it.")
+    scene.model:call("e1", "apply_patch", {
+      patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+ONE\n@@\n-five\n+FIVE\n*** End Patch\n",
+    })
+    scene:asks()
+    scene.child:cmd("wincmd h")
+    scene.child:keys("gg:lua require('undine.review').choose(true)<CR>")
+    scene.child:keys("G:lua require('undine.review').choose(false)<CR>")
+    local told = scene.model:answer("Done."):result("e1")
+    scene:rests()
+    T.has(told, "The person refused a part of this change")
+    T.eq(scene:lines("a.txt"), { "ONE", "two", "three", "four", "five" })
+    T.eq(scene:disk("a.txt"), "ONE\ntwo\nthree\nfour\nfive\n")
+  end,
+
   ["a new file is shown before it is, and made by a yes"] = function(T)
     local scene = scenes.open(T, { ["a.txt"] = five })
     scene.child:cmd("edit a.txt")

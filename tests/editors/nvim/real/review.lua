@@ -64,13 +64,16 @@ return {
     )
     scene.child:keys("u")
     T.eq(scene:lines("a.txt"), { "one", "two", "III", "3", "four", "five" })
-    -- Whose the text is then is the server's to say, and what it says is what is seen.
-    scene:settle()
-    shows(scene, "a.txt", scene:listed("a.txt"))
+    -- It is the agent's work again, which the person has not accepted.
+    shows(scene, "a.txt", change)
     scene.child:keys("u")
     T.eq(scene:lines("a.txt"), { "one", "two", "three", "four", "five" })
-    scene:settle()
-    shows(scene, "a.txt", scene:listed("a.txt"))
+    shows(scene, "a.txt", {})
+    scene.child:keys("<C-r>")
+    shows(scene, "a.txt", change)
+    scene.child:keys("<C-r>")
+    T.eq(scene:lines("a.txt"), { "one", "two", "three", "four", "five" })
+    shows(scene, "a.txt", {})
   end,
 
   ["a change that is kept is gone from sight and its text stays"] = function(T)

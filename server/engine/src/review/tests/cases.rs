@@ -361,7 +361,7 @@ fn a_commit_settles_what_is_in_it_unchanged() {
     agent(&mut it, 1, "four\n", "");
     agent(&mut it, 1, "six", "SIX");
     // The deletion was not committed, and one change only in part.
-    let kept = it.committed("one\nTWO\nthree\nfour\nfive\nsIX\nseven\n");
+    let kept = it.committed("one\nTWO\nthree\nfour\nfive\nsIX\nseven\n", false);
     assert_eq!(kept.settled.len(), 1);
     check(
         &mut it,
@@ -370,7 +370,7 @@ fn a_commit_settles_what_is_in_it_unchanged() {
         4..5 pending turn-1 "six\n" -> "SIX\n"
     "#]],
     );
-    it.committed("one\nTWO\nthree\nfive\nSIX\nseven\n");
+    it.committed("one\nTWO\nthree\nfive\nSIX\nseven\n", false);
     assert!(it.is_settled());
 }
 
@@ -522,4 +522,106 @@ fn the_last_line_without_an_end_is_a_line() {
     );
     revert(&mut it, Which::All);
     assert_eq!(*it.live(), "one");
+}
+
+#[test]
+fn undo_of_a_revert_makes_the_hunk_pending_again_and_redo_settles_it() {
+    let mut it = ledger("one\ntwo\nthree\nfour\n");
+    agent(&mut it, 1, "two", "TWO\nAND");
+    agent(&mut it, 1, "four", "FOUR");
+    let hunks = it.hunks();
+    revert(&mut it, Which::Hunks(&[hunks[0].id.clone()]));
+    person(&mut it, "two\n", "TWO\nAND\n");
+    assert_eq!(it.hunks(), hunks);
+    expect![[r#"
+        1..3 "two\n" -> "TWO\nAND\n": Reverted
+        1..3 "two\n" -> "TWO\nAND\n": Restored
+    "#]]
+    .assert_eq(&told(&mut it));
+    person(&mut it, "TWO\nAND\n", "two\n");
+    check(
+        &mut it,
+        expect![[r#"
+            3..4 pending turn-1 "four\n" -> "FOUR\n"
+        "#]],
+    );
+    expect![[r#"
+        1..3 "two\n" -> "TWO\nAND\n": Reverted
+    "#]]
+    .assert_eq(&told(&mut it));
+}
+
+#[test]
+fn what_was_kept_before_an_undo_stays_kept() {
+    let mut it = ledger("one\ntwo\nthree\n");
+    agent(&mut it, 1, "one", "ONE");
+    agent(&mut it, 1, "three", "THREE");
+    let ids: Vec<_> = it.hunks().into_iter().map(|it| it.id).collect();
+    revert(&mut it, Which::Hunks(&ids[1..]));
+    it.keep(Which::All);
+    assert!(it.is_settled());
+    assert!(it.remembers());
+    person(&mut it, "three", "THREE");
+    check(
+        &mut it,
+        expect![[r#"
+            2..3 pending turn-1 "three\n" -> "THREE\n"
+        "#]],
+    );
+    it.keep(Which::All);
+    assert!(!it.remembers());
+    assert_eq!(it.base(), "ONE\ntwo\nTHREE\n");
+}
+
+#[test]
+fn a_commit_with_plain_line_breaks_settles_what_is_in_it_unchanged() {
+    let mut it = ledger("one\r\ntwo\r\nthree\nfour\r\nfive\r\n");
+    agent(&mut it, 1, "two\r\n", "TWO\r\nAND\r\n");
+    agent(&mut it, 1, "four", "FOUR");
+    let mut other = it.clone();
+    other.committed("one\nTWO\nAND\nthree\nFOUR\nfive\n", false);
+    assert_eq!(other.hunks().len(), 2, "said as it is, it is another text");
+    it.committed("one\nTWO\nAND\nthree\nfour\nfive\n", true);
+    check(
+        &mut it,
+        expect![[r#"
+            4..5 pending turn-1 "four\r\n" -> "FOUR\r\n"
+        "#]],
+    );
+}
+
+#[test]
+fn two_ledgers_of_one_text_become_one() {
+    let mut one = ledger("a\nb\nc\nd\ne\nf\ng\n");
+    let mut two = one.clone();
+    let (first, second) = (author(1), author(2));
+    let steps = [
+        (true, "b", "B"),
+        (false, "c", "C"),
+        (true, "e", "E1"),
+        (false, "E1", "E2"),
+        (false, "g\n", ""),
+    ];
+    for (is_first, from, to) in steps {
+        let (by_one, by_two) = match is_first {
+            true => (By::Agent(&first), By::Person),
+            false => (By::Person, By::Agent(&second)),
+        };
+        swap(&mut one, by_one, from, to);
+        swap(&mut two, by_two, from, to);
+    }
+    let mut reverse = two.clone();
+    reverse.adopt(one.clone());
+    one.adopt(two);
+    check(
+        &mut one,
+        expect![[r#"
+            1..3 pending turn-1 turn-2 "b\nc\n" -> "B\nC\n"
+            4..5 mixed turn-1 turn-2 "e\n" -> "E2\n"
+            6..6 pending turn-2 "g\n" -> ""
+        "#]],
+    );
+    assert_eq!(one.base(), "a\nb\nc\nd\ne\nf\ng\n");
+    assert_eq!(reverse.base(), one.base());
+    assert_eq!(reverse.hunks().len(), 3);
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use ropey::Rope;
+
 use super::{author, ledger, model::Model, replacement, revert, turn};
 use crate::{
-    review::{By, HunkState, Ledger, ReviewHunk, Which, align::aligned},
+    review::{By, HunkId, HunkState, Ledger, ReviewHunk, Which, align::aligned},
     text::{ChangeSet, Edit, Encoding, position},
 };
 
@@ -21,10 +23,20 @@ struct Desk {
     ledger: Ledger,
     /// Only where it is asked: it is slow.
     model: Option<Model>,
+    /// What the model was around the latest edits of the agent's and reverts, the oldest first.
+    past: Vec<Then>,
+    /// The latest texts.
+    texts: Vec<String>,
     turn: u64,
     /// Counts the characters that the person types: each is one of its kind.
     n_typed: u32,
     step: usize,
+}
+
+struct Then {
+    live: Rope,
+    model: Model,
+    ids: Vec<HunkId>,
 }
 
 impl Desk {
@@ -34,6 +46,8 @@ impl Desk {
             random: fastrand::Rng::with_seed(seed),
             ledger: ledger(text),
             model: with_model.then(|| Model::new(text)),
+            past: Vec::new(),
+            texts: Vec::new(),
             turn: 1,
             n_typed: 0,
             step: 0,
@@ -91,6 +105,25 @@ impl Desk {
         if live.len() > 300 {
             text.clear();
         }
+        self.put(range, text, by_agent);
+    }
+
+    /// The person takes back what happened last, or more.
+    fn undo(&mut self) {
+        let Some(text) = self.random.choice(&self.texts).cloned() else {
+            return;
+        };
+        let live = self.ledger.live().to_string();
+        let edits = ChangeSet::between(&live, &text).edits();
+        if let (Some(first), Some(last)) = (edits.first(), edits.last()) {
+            let range = first.range.start..last.range.end;
+            let end = text.len() - (live.len() - range.end);
+            let text = text[range.start..end].to_owned();
+            self.put(range, text, false);
+        }
+    }
+
+    fn put(&mut self, range: std::ops::Range<usize>, text: String, by_agent: bool) {
         let changes = replacement(&self.ledger, range.clone(), &text);
         let rope = self.ledger.live().clone();
         let own = author(self.turn);
@@ -99,32 +132,92 @@ impl Desk {
         } else {
             By::Person
         };
+        let before = by_agent.then(|| self.now()).flatten();
         self.ledger.edited(&changes, by).unwrap();
         if let Some(model) = &mut self.model {
-            let Edit { range, text } = aligned(&rope, Edit { range, text });
-            model.edit(range, &text, by_agent.then_some(self.turn));
+            let then = self
+                .past
+                .iter()
+                .rev()
+                .find(|it| it.live == *self.ledger.live());
+            match then.filter(|_| !by_agent && !changes.is_identity()) {
+                Some(then) => model.return_to(&then.model),
+                None => {
+                    let Edit { range, text } = aligned(&rope, Edit { range, text });
+                    model.edit(range, &text, by_agent.then_some(self.turn));
+                }
+            }
+        }
+        self.remember(before);
+    }
+
+    fn now(&mut self) -> Option<Then> {
+        Some(Then {
+            live: self.ledger.live().clone(),
+            model: self.model.clone()?,
+            ids: self.ids(),
+        })
+    }
+
+    fn ids(&mut self) -> Vec<HunkId> {
+        self.ledger.hunks().into_iter().map(|it| it.id).collect()
+    }
+
+    /// Remembers both sides of an edit, if it was one.
+    fn remember(&mut self, before: Option<Then>) {
+        let Some((before, after)) = before.zip(self.now()) else {
+            return;
+        };
+        if before.live.is_instance(&after.live) {
+            return;
+        }
+        for then in [before, after] {
+            self.past.retain(|it| !it.live.is_instance(&then.live));
+            self.past.push(then);
+            if self.past.len() > 64 {
+                self.past.remove(0);
+            }
+        }
+    }
+
+    /// What was accepted was so at all times.
+    fn keep_in_past(&mut self, ids: &[HunkId]) {
+        for then in &mut self.past {
+            while let Some(index) = then.ids.iter().position(|it| ids.contains(it)) {
+                then.model.settle(index, true);
+                then.ids.remove(index);
+            }
         }
     }
 
     fn step(&mut self) {
         self.step += 1;
+        self.texts.push(self.ledger.live().to_string());
+        if self.texts.len() > 6 {
+            self.texts.remove(0);
+        }
         match self.random.u8(..100) {
             0..45 => self.edit(false),
             45..80 => self.edit(true),
-            80..84 => self.turn += 1,
+            80..82 => self.turn += 1,
+            82..84 => self.undo(),
             84..88 => self.settle_one(true),
             88..92 => self.settle_one(false),
             92..94 => {
+                let ids = self.ids();
+                self.keep_in_past(&ids);
                 self.ledger.keep(Which::All);
                 if let Some(model) = &mut self.model {
                     *model = Model::new(&self.ledger.live().to_string());
                 }
             }
             94..96 => {
+                let before = self.now();
                 revert(&mut self.ledger, Which::All);
                 if let Some(model) = &mut self.model {
                     model.revert_all();
                 }
+                self.remember(before);
             }
             96..98 => {
                 let live = self.ledger.live().to_string();
@@ -132,6 +225,7 @@ impl Desk {
                 self.ledger = Ledger::from_record(&record, &live).unwrap();
                 // Whose turn it was at the time of writing is not in it.
                 self.turn += 1;
+                self.past.clear();
             }
             _ => self.agree_on_a_turn(),
         }
@@ -144,7 +238,9 @@ impl Desk {
         }
         let one = self.random.usize(..all.len());
         let ids = [all[one].id.clone()];
+        let before = self.now();
         if keep {
+            self.keep_in_past(&ids);
             self.ledger.keep(Which::Hunks(&ids));
         } else {
             revert(&mut self.ledger, Which::Hunks(&ids));
@@ -152,6 +248,7 @@ impl Desk {
         if let Some(model) = &mut self.model {
             model.settle(one, keep);
         }
+        self.remember(before);
     }
 
     /// A turn that begins now can be taken back exactly, whatever state the document was in. One exception: where
@@ -361,30 +458,114 @@ fn reverting_a_hunk_changes_only_that_hunk() {
     });
 }
 
-#[test]
-fn undoing_an_insertion_or_a_deletion_of_the_agents_leaves_nothing_to_review() {
-    walk(5_000, |desk| {
-        let live = desk.ledger.live().to_string();
-        let mut ledger = Ledger::new(desk.ledger.live().clone());
-        let mut range = desk.range(&live);
-        let mut text = desk.text(4);
-        // Of a replacement, a diff may see the halves so far apart that an undo does not reach both.
-        if desk.random.bool() {
-            range.end = range.start;
-        } else {
-            text.clear();
+/// An editor says an undo in ranges of its own: the smallest, whole lines, the whole document, one edit after another.
+fn said(random: &mut fastrand::Rng, from: &str, to: &str) -> Vec<ChangeSet> {
+    let between = ChangeSet::between(from, to);
+    let whole = |from: &str, to: &str, range: std::ops::Range<usize>| {
+        let end = to.len() - (from.len() - range.end);
+        let text = to[range.start..end].to_owned();
+        ChangeSet::of_edits(from.len(), &[Edit { range, text }]).unwrap()
+    };
+    match random.u8(..4) {
+        0 => vec![between],
+        1 => vec![whole(from, to, 0..from.len())],
+        2 => {
+            // From the first line that differs to the last.
+            let edits = between.edits();
+            let (Some(first), Some(last)) = (edits.first(), edits.last()) else {
+                return vec![between];
+            };
+            let start = from[..first.range.start].rfind('\n').map_or(0, |it| it + 1);
+            let rest = &from[last.range.end..];
+            let end = rest
+                .find('\n')
+                .map_or(from.len(), |it| last.range.end + it + 1);
+            vec![whole(from, to, start..end)]
         }
-        let changes = replacement(&ledger, range, &text);
-        let undo = changes.invert(&live).unwrap();
-        ledger.edited(&changes, By::Agent(&author(1))).unwrap();
-        ledger.edited(&undo, By::Person).unwrap();
-        assert_eq!(*ledger.live(), *live, "step {}", desk.step);
-        assert_eq!(
-            ledger.hunks(),
-            [],
-            "step {}: {changes:?} in {live:?}",
-            desk.step
-        );
+        _ => {
+            let mut edits = between.edits();
+            random.shuffle(&mut edits);
+            let mut done: Vec<Edit> = Vec::new();
+            let mut len = from.len();
+            edits
+                .into_iter()
+                .map(|Edit { range, text }| {
+                    let before = done.iter().filter(|it| it.range.start < range.start);
+                    let shift: isize = before
+                        .map(|it| it.text.len() as isize - it.range.len() as isize)
+                        .sum();
+                    let start = range.start.strict_add_signed(shift);
+                    let own = Edit {
+                        range: start..start + range.len(),
+                        text: text.clone(),
+                    };
+                    let step = ChangeSet::of_edits(len, &[own]).unwrap();
+                    len = step.new_len();
+                    done.push(Edit { range, text });
+                    step
+                })
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn undo_and_redo_of_what_the_agent_did_lead_to_what_was_to_be_reviewed_then() {
+    walk(3_000, |desk| {
+        let mut ledger = desk.ledger.clone();
+        let mut texts = Vec::new();
+        for turn in 0..3 {
+            let live = ledger.live().to_string();
+            let range = desk.range(&live);
+            let text = desk.text(4);
+            let changes = replacement(&ledger, range, &text);
+            let before = ledger.hunks();
+            ledger
+                .edited(&changes, By::Agent(&author(desk.turn + turn)))
+                .unwrap();
+            let after = ledger.live().to_string();
+            texts.push((live, before, after, ledger.hunks()));
+        }
+        // Of one text that there was twice, the later counts.
+        let mut all: BTreeSet<&str> = texts.iter().map(|it| &*it.0).collect();
+        all.extend(texts.iter().map(|it| &*it.2));
+        if all.len() < 4 {
+            return;
+        }
+        let mut check = |from: &str, to: &str, hunks: &[ReviewHunk]| {
+            for step in said(&mut desk.random, from, to) {
+                ledger.edited(&step, By::Person).unwrap();
+            }
+            assert_eq!(*ledger.live(), *to, "step {}", desk.step);
+            assert_eq!(ledger.hunks(), hunks, "step {}: {from:?}", desk.step);
+        };
+        for (before, hunks, after, _) in texts.iter().rev() {
+            check(after, before, hunks);
+        }
+        for (before, _, after, hunks) in &texts {
+            check(before, after, hunks);
+        }
+    });
+}
+
+#[test]
+fn undo_of_a_revert_brings_the_same_hunks_back_and_redo_settles_them() {
+    walk(3_000, |desk| {
+        let mut ledger = desk.ledger.clone();
+        let (live, hunks) = (ledger.live().to_string(), ledger.hunks());
+        if hunks.is_empty() {
+            return;
+        }
+        let one = hunks[desk.random.usize(..hunks.len())].id.clone();
+        revert(&mut ledger, Which::Hunks(&[one]));
+        let (reverted, left) = (ledger.live().to_string(), ledger.hunks());
+        for (from, to, hunks) in [(&reverted, &live, &hunks), (&live, &reverted, &left)] {
+            for step in said(&mut desk.random, from, to) {
+                ledger.edited(&step, By::Person).unwrap();
+            }
+            assert_eq!(*ledger.live(), **to, "step {}", desk.step);
+            assert_eq!(ledger.hunks(), *hunks, "step {}", desk.step);
+        }
     });
 }
 

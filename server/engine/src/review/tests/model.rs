@@ -66,6 +66,13 @@ impl Model {
         }
     }
 
+    /// All is as it was at another time; what comes next is a new piece of work.
+    pub(super) fn return_to(&mut self, then: &Model) {
+        self.rows.clone_from(&then.rows);
+        self.stint = self.stint.max(then.stint);
+        self.at_work = None;
+    }
+
     fn text(&self, version: Version) -> String {
         self.rows.iter().map(|it| it.text(version)).collect()
     }

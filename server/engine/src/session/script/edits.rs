@@ -231,9 +231,9 @@ fn an_edit_that_keeps_moving_is_given_up() {
             show call 0 running
             run-call 0
 
-            append result 0 error "Not applied: the text kept changing while it was being edited (3 tries). Read the file again before you go on."
-            show call 0 error "Not applied: the text kept changing while it was being edited (3 tries). Read the file again before you go on."
-            ask-model #1: user "write" | assistant call c0 edit_file {"path":"a"} | results c0 error "Not applied: the text kept changing while it was being edited (3 tries). Read the file again before you go on."
+            append result 0 error "Not applied: in 3 tries the text was another than planned each time, or the editor left the edit undone. Read the file again before you go on."
+            show call 0 error "Not applied: in 3 tries the text was another than planned each time, or the editor left the edit undone. Read the file again before you go on."
+            ask-model #1: user "write" | assistant call c0 edit_file {"path":"a"} | results c0 error "Not applied: in 3 tries the text was another than planned each time, or the editor left the edit undone. Read the file again before you go on."
         "#]],
     );
 }

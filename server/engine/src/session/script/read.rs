@@ -212,6 +212,10 @@ impl<'a> Words<'a> {
         let path = Path::new(self.word());
         let place = if path.starts_with("/p") {
             Place::Project
+        } else if path.starts_with("/added") {
+            Place::AddedDir
+        } else if path.starts_with("/scratch") {
+            Place::Scratchpad
         } else if path.starts_with("/u") {
             Place::Protected
         } else {

@@ -1,14 +1,18 @@
 //! The bytes of files, each once, named after their SHA-256.
 
+use super::unsynced::Unsynced;
 use crate::regular;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Keeps bytes; answers their name and how many bytes that took. They are on the disk when this returns, the
-/// folder's entry aside.
-pub(super) fn put(folder: &Path, bytes: &[u8]) -> io::Result<(String, u64)> {
+/// Keeps bytes; answers their name and how many bytes that took.
+pub(super) fn put(
+    folder: &Path,
+    bytes: &[u8],
+    unsynced: &mut Unsynced,
+) -> io::Result<(String, u64)> {
     let name = name(bytes);
     let path = folder.join(&name);
     // Compared, since a loss of power may have left something else there.
@@ -16,14 +20,18 @@ pub(super) fn put(folder: &Path, bytes: &[u8]) -> io::Result<(String, u64)> {
         && regular::read_capped(&path, bytes.len() as u64)
             .is_ok_and(|it| it.as_deref() == Some(bytes))
     {
+        // Another may have written it a moment ago, or died before it was on the disk. What is there costs
+        // nothing to sync.
+        unsynced.add(regular::open(&path)?)?;
         return Ok((name, 0));
     }
     let mut beside = tempfile::Builder::new()
         .prefix(TEMPORARY)
         .tempfile_in(folder)?;
     beside.write_all(bytes)?;
-    beside.as_file().sync_data()?;
-    beside.persist(&path)?;
+    // Named before it is synced, so that one wait serves for both. Half of it after a loss of power is not taken
+    // for the whole: its hash says so.
+    unsynced.add(beside.persist(&path)?)?;
     Ok((name, bytes.len() as u64))
 }
 

@@ -1,6 +1,7 @@
 //! A checkpoint's manifest on the disk, and the seal on it.
 
 use super::blobs::TEMPORARY;
+use super::unsynced::Unsynced;
 use crate::regular;
 use hmac::{Hmac, Mac};
 use protocol::review::Author;
@@ -77,6 +78,7 @@ pub(super) fn create(
     folder: &Path,
     mut manifest: Manifest,
     seal: &Seal,
+    unsynced: &mut Unsynced,
 ) -> io::Result<(String, u64)> {
     loop {
         manifest.id = new_id(manifest.time)?;
@@ -90,9 +92,13 @@ pub(super) fn create(
             .prefix(TEMPORARY)
             .tempfile_in(folder)?;
         beside.write_all(&bytes)?;
-        beside.as_file().sync_data()?;
         match beside.persist_noclobber(path(folder, &manifest.id)) {
-            Ok(_) => return Ok((manifest.id, bytes.len() as u64)),
+            Ok(file) => {
+                // As with the blobs: half a manifest cannot be read, and the change that it was made for has not
+                // begun.
+                unsynced.add(file)?;
+                return Ok((manifest.id, bytes.len() as u64));
+            }
             // Another server's, with the same random part: another one then.
             Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(it) => return Err(it.error),

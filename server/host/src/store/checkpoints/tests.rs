@@ -153,9 +153,14 @@ fn bug_024_checkpoints_of_one_moment_have_different_ids() {
     };
     let ids: BTreeSet<String> = (0..50)
         .map(|_| {
-            create(&folder, at(1_764_532_245_007_000_001), &seal)
-                .unwrap()
-                .0
+            create(
+                &folder,
+                at(1_764_532_245_007_000_001),
+                &seal,
+                &mut Unsynced::default(),
+            )
+            .unwrap()
+            .0
         })
         .collect();
     assert_eq!(ids.len(), 50);
@@ -268,8 +273,8 @@ fn checkpoints_that_are_too_old_go_and_so_do_their_bytes() {
         ..loaded.clone()
     };
     let folder = manifests(&checkpoints.of(project()));
-    let (old, _) = create(&folder, at_days(31), &seal()).unwrap();
-    let (young, _) = create(&folder, at_days(29), &seal()).unwrap();
+    let (old, _) = create(&folder, at_days(31), &seal(), &mut Unsynced::default()).unwrap();
+    let (young, _) = create(&folder, at_days(29), &seal(), &mut Unsynced::default()).unwrap();
     fs::remove_file(manifest_of(&checkpoints, &made)).unwrap();
     assert!(old < young && young < time_of(now_ns()));
     let again = Checkpoints {
@@ -412,6 +417,35 @@ fn what_a_server_that_died_was_writing_is_removed() {
     sweep::sweep(&store, 1 << 20, Duration::from_secs(DAY), &id).unwrap();
     assert_eq!(files(&checkpoints, blobs).len(), 0);
     assert_eq!(files(&checkpoints, manifests).len(), 1);
+}
+
+/// Also what another checkpoint has brought: that may not be on the disk either.
+#[test]
+fn all_that_a_checkpoint_needs_is_synced() {
+    use std::os::unix::fs::MetadataExt;
+    let (_data, checkpoints) = store(1 << 20);
+    let given = [before("a", Some(b"old"))];
+    let begin = |n_made: usize| {
+        let begun = checkpoints.begin(project(), &cause("x"), &given).unwrap();
+        let store = checkpoints.of(project());
+        let blob = files(&checkpoints, blobs).into_keys().next().unwrap();
+        let needed = [
+            blobs(&store).join(blob),
+            blobs(&store),
+            manifest_of(&checkpoints, begun.id()),
+            manifests(&store),
+        ];
+        let made_in = [checkpoints.folder.parent().unwrap(), &checkpoints.folder];
+        let made_in = made_in.into_iter().chain([store.as_path()]).take(n_made);
+        let needed = needed.iter().map(PathBuf::as_path).chain(made_in);
+        let needed: BTreeSet<u64> = needed.map(|it| fs::metadata(it).unwrap().ino()).collect();
+        let held = begun.unsynced.files.iter();
+        let held: BTreeSet<u64> = held.map(|it| it.metadata().unwrap().ino()).collect();
+        assert_eq!(held, needed);
+        begun.sync(0, 1).unwrap();
+    };
+    begin(3);
+    begin(0);
 }
 
 /// Not a promise but a figure: what a checkpoint of a file of 100 kB costs. `cargo test --release -p host

@@ -5,27 +5,31 @@ use crate::apply::FileChange;
 use crate::files;
 use crate::plan::Accepted;
 use crate::workspace::uri_of;
-use engine::text;
+use engine::text::{self, Hunk};
 use protocol::hunks::ProposedHunk;
 use protocol::lsp;
 use ropey::Rope;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// The hunks of changes, in their order. Empty where they are too large to be sent one by one; then there is only
-/// all or nothing.
-pub(super) fn proposed(changes: &[FileChange]) -> Vec<ProposedHunk> {
-    let mut all = Vec::new();
-    let mut n_bytes = 0;
-    for change in changes {
-        for part in parts(change) {
-            n_bytes += part.removed.len() + part.added.len();
-            if n_bytes > MAX_DIFF_BYTES {
-                return Vec::new();
+/// The hunks of changes, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Proposed {
+    all: Vec<ProposedHunk>,
+    n_bytes: usize,
+}
+
+impl Proposed {
+    /// Adds a file's. `hunks` are those between its texts.
+    pub(super) fn add(&mut self, change: &FileChange, hunks: Vec<Hunk>) {
+        for part in parts(change, || hunks) {
+            self.n_bytes += part.removed.len() + part.added.len();
+            if self.n_bytes > MAX_DIFF_BYTES {
+                return;
             }
             let line = |line| lsp::Position { line, character: 0 };
-            all.push(ProposedHunk {
-                id: all.len().to_string(),
+            self.all.push(ProposedHunk {
+                id: self.all.len().to_string(),
                 uri: uri_of(&change.file.real),
                 range: lsp::Range {
                     start: line(part.old.start),
@@ -36,7 +40,14 @@ pub(super) fn proposed(changes: &[FileChange]) -> Vec<ProposedHunk> {
             });
         }
     }
-    all
+
+    /// Empty where they are too large to be sent one by one; then there is only all or nothing.
+    pub(super) fn hunks(self) -> Vec<ProposedHunk> {
+        match self.n_bytes > MAX_DIFF_BYTES {
+            true => Vec::new(),
+            false => self.all,
+        }
+    }
 }
 
 /// One place of a change.
@@ -47,11 +58,10 @@ struct Part {
 }
 
 /// A file that comes, goes or moves does so as a whole.
-fn parts(change: &FileChange) -> Vec<Part> {
+fn parts(change: &FileChange, hunks: impl FnOnce() -> Vec<Hunk>) -> Vec<Part> {
     let (old, new) = (change.old.as_deref(), change.new.as_deref());
-    if let (Some(old), Some(new), None, None) = (old, new, &change.to, &change.exact) {
-        let hunks = files::compute(old.len() + new.len(), || text::hunks(old, new));
-        let parts = hunks.into_iter().map(|it| Part {
+    if let (Some(_), Some(_), None, None) = (old, new, &change.to, &change.exact) {
+        let parts = hunks().into_iter().map(|it| Part {
             old: it.old,
             removed: it.removed.concat(),
             added: it.added.concat(),
@@ -74,7 +84,10 @@ pub(super) fn accepted(changes: Vec<FileChange>, accepted: &Accepted) -> (Vec<Fi
     let mut left = Vec::new();
     let mut refused = String::new();
     for change in changes {
-        let parts: Vec<(Part, bool)> = parts(&change)
+        let old = change.old.as_deref().unwrap_or_default();
+        let new = change.new.as_deref().unwrap_or_default();
+        let hunks = || files::compute(old.len() + new.len(), || text::hunks(old, new));
+        let parts: Vec<(Part, bool)> = parts(&change, hunks)
             .into_iter()
             .map(|it| {
                 next += 1;
