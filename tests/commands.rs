@@ -180,3 +180,29 @@ fn much_output_is_cut_in_the_middle_and_nothing_waits() {
     );
     assert!(result.len() < 11_000, "{} bytes", result.len());
 }
+
+#[test]
+fn it_has_a_terminal_unless_the_person_wants_pipes() {
+    let line = "test -t 0 && test -t 1 && echo terminal; cat; stty size 2>&1 | head -c 6";
+    let stage = stage();
+    let (_, prompt) = stage.call("execute_command", run(line));
+    assert_eq!(stage.result(&prompt), "terminal\n40 120");
+    drop(stage);
+    let config = format!("{FULL}\n[exec]\npty = false\n");
+    let stage = Stage::with(Setup::agent(), "", &config);
+    let (_, prompt) = stage.call("execute_command", run(line));
+    assert_eq!(stage.result(&prompt), "stty: ");
+}
+
+#[test]
+fn a_repository_may_not_say_how_commands_run() {
+    let files = "//- /.undine/config.toml\n[exec]\npty = false\n";
+    let stage = Stage::with(Setup::agent(), files, FULL);
+    let (_, prompt) = stage.call("execute_command", run("test -t 1 && echo terminal"));
+    assert_eq!(stage.result(&prompt), "terminal\n");
+    stage.editor.take("the warning", |it| {
+        it["params"]["message"]
+            .as_str()
+            .is_some_and(|it| it.contains("may not set exec.pty"))
+    });
+}

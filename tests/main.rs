@@ -5,6 +5,7 @@ mod support;
 mod added_folders;
 mod approval_queue;
 mod approvals;
+mod background;
 mod cancel;
 mod change_sets;
 mod checkpoints;
@@ -31,6 +32,8 @@ mod questions;
 mod requirements;
 mod resume;
 mod review;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod scratchpad;
 mod surfaces;
 mod tasks;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use host::process::environment::scrubbed;
 use host::process::launcher::Launcher;
-use host::process::{Children, Command, End, Limits, Outcome, RunError, run};
+use host::process::{Children, Command, End, Limits, Outcome, RunError, Streams, run};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +84,8 @@ fn command(folder: &Path, line: &str) -> Command {
         line: line.into(),
         folder: folder.into(),
         environment: scrubbed(std::env::vars_os(), &[]),
+        streams: Streams::Pipe,
+        sandbox: None,
         limits: Limits {
             timeout: FOR_EVER,
             ..Limits::default()
@@ -589,4 +591,158 @@ fn timeout_zero_ends_at_once() {
     let mut command = command(Path::new("/"), "sleep 300");
     command.limits.timeout = Duration::ZERO;
     assert_eq!(run_here(command).unwrap().end, End::TimedOut);
+}
+
+fn on_a_terminal(folder: &Path, line: &str) -> Command {
+    Command {
+        streams: Streams::Terminal,
+        ..command(folder, line)
+    }
+}
+
+#[test]
+fn a_terminal_is_the_commands_own_and_its_output_is_what_was_written() {
+    let line = "for fd in 0 1 2; do test -t $fd && echo $fd; done; stty size; echo $TERM; (: </dev/tty) && echo own; \
+                printf 'a\\nb\\r\\nc\\rd\\n' >&2; ps -o tty= -p $$ | grep -c pts; cut -d' ' -f5,6 /proc/$$/stat | tr ' ' =; echo $$";
+    let outcome = run_here(on_a_terminal(Path::new("/"), line)).unwrap();
+    let text = outcome.output.text;
+    let (rest, pid) = text.trim_end().rsplit_once('\n').unwrap();
+    let expected = format!("0\n1\n2\n40 120\ndumb\nown\na\nb\nc\nd\n1\n{pid}={pid}");
+    assert_eq!((outcome.end, rest), (End::Exited(0), expected.as_str()));
+}
+
+#[test]
+fn bug_35_who_waits_for_input_on_a_terminal_is_told_that_there_is_none() {
+    let line = "cat; echo one; cat </dev/tty; echo two; read x || echo three; \
+                stty -echo; head -1 </dev/tty; echo four";
+    let started = Instant::now();
+    let outcome = run_here(on_a_terminal(Path::new("/"), line)).unwrap();
+    assert_eq!(outcome.output.text, "one\ntwo\nthree\nfour\n");
+    assert!(started.elapsed() < FOR_EVER / 2);
+}
+
+#[test]
+fn bug_28_who_has_a_terminal_and_leaves_it_is_ended_as_well() {
+    for line in [
+        "nohup sleep 300 >/dev/null 2>&1 & trap '' HUP; sleep 300 & echo ready; sleep 300",
+        "(setsid sh -c 'trap \"\" HUP TERM; sleep 300' &) ; echo ready; wait; sleep 300",
+        "trap '' TERM HUP INT; sleep 300 & echo ready; wait; sleep 300",
+    ] {
+        let mut witness = Witness::new();
+        let line = format!("{}{line}", Witness::HOLD);
+        let mut command = on_a_terminal(witness.path(), &line);
+        command.limits.grace = Duration::from_millis(30);
+        let (outcome, _) = cancel_when_it_speaks(command);
+        assert_eq!(outcome.end, End::Cancelled);
+        assert!(!witness.is_anybody_left(), "{line}");
+    }
+}
+
+#[test]
+fn all_that_was_written_to_a_terminal_before_the_end_arrives() {
+    for _ in 0..20 {
+        let outcome = run_here(on_a_terminal(Path::new("/"), "seq 20000")).unwrap();
+        let text = outcome.output.text;
+        assert_eq!(outcome.output.n_bytes, 108_894);
+        assert!(text.starts_with("1\n2\n") && text.ends_with("\n20000\n"));
+    }
+}
+
+#[test]
+fn bug_37_a_gigabyte_without_a_line_is_bounded() {
+    let before = memory();
+    // A terminal hands over 4 KiB at a time, so a whole gigabyte takes it long.
+    for (n_bytes, streams) in [
+        (1_000_000_000, Streams::Pipe),
+        (100_000_000, Streams::Terminal),
+    ] {
+        let line = format!("head -c {n_bytes} /dev/zero");
+        let command = Command {
+            streams,
+            ..command(Path::new("/"), &line)
+        };
+        let outcome = run_here(command).unwrap();
+        assert_eq!(outcome.output.n_bytes, n_bytes);
+        assert!(outcome.output.is_truncated() && outcome.output.text.len() < 257 * 1024);
+    }
+    assert!(memory() < before + 64 * 1024 * 1024);
+}
+
+/// The most memory that this process ever had, in bytes.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+    let kib: u64 = peak
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    kib * 1024
+}
+
+/// Open descriptors of this process, and processes below it.
+#[cfg(target_os = "linux")]
+fn left_open() -> (usize, usize) {
+    let n_open = std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let own = format!(" {} ", std::process::id());
+    let n_below = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|it| std::fs::read_to_string(it.unwrap().path().join("stat")).ok())
+        .filter(|it| it.rsplit(") ").next().unwrap()[1..].starts_with(&own))
+        .count();
+    (n_open, n_below)
+}
+
+/// Set for a copy of this test binary, which has no other tests running beside.
+const ALONE: &str = "UNDINE_TEST_ALONE";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn two_hundred_commands_leave_no_process_and_no_descriptor() {
+    if std::env::var_os(ALONE).is_none() {
+        let path = concat!(
+            module_path!(),
+            "::two_hundred_commands_leave_no_process_and_no_descriptor"
+        );
+        let (_, name) = path.split_once("::").unwrap();
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--nocapture"])
+            .env(ALONE, "1")
+            .status()
+            .unwrap();
+        assert!(status.success());
+        return;
+    }
+    let mut witness = Witness::new();
+    let children = children();
+    let lines = [
+        "true",
+        "sleep 300 & echo left",
+        "(setsid sleep 300 &) ; exit 3",
+        "setsid sh -c '(sleep 300 &)' ; kill -9 $$",
+    ];
+    block_on(async {
+        let one = async |nth: usize| {
+            let line = format!("{}{}", Witness::HOLD, lines[nth % lines.len()]);
+            let streams = [Streams::Pipe, Streams::Terminal][nth / lines.len() % 2];
+            let command = Command {
+                streams,
+                ..command(witness.path(), &line)
+            };
+            let place = children.place();
+            run(command, place, CancellationToken::new(), |_| {})
+                .await
+                .unwrap();
+        };
+        one(0).await;
+        let before = left_open();
+        for nth in 0..200 {
+            one(nth).await;
+        }
+        assert_eq!(left_open(), before);
+    });
+    let mut held = String::new();
+    witness.reader.read_to_string(&mut held).unwrap();
+    assert_eq!(held, "held\n".repeat(201));
 }

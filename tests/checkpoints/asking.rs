@@ -62,6 +62,8 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "approvals",
             "approve",
             "deny",
+            "logs",
+            "stop",
             "add-dir"
         ]
     );

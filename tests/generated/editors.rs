@@ -14,10 +14,19 @@ struct Editor {
 const NO_INTERFACE: &str =
     "the extension has no interface yet; the editor's own messages and code actions serve";
 
+const NO_VIEW: &str =
+    "the plugin has no view of processes yet; the prompts `/logs` and `/stop` serve";
+
 const EDITORS: &[Editor] = &[
     Editor {
         folder: "editors/nvim",
-        without: &[],
+        without: &[
+            ("undine/process/list", NO_VIEW),
+            ("undine/process/read", NO_VIEW),
+            ("undine/process/stop", NO_VIEW),
+            ("undine/process/detach", NO_VIEW),
+            ("undine/process/changed", NO_VIEW),
+        ],
     },
     Editor {
         folder: "editors/vscode",
@@ -38,6 +47,11 @@ const EDITORS: &[Editor] = &[
             ("undine/checkpoint/list", NO_INTERFACE),
             ("undine/checkpoint/create", NO_INTERFACE),
             ("undine/checkpoint/restore", NO_INTERFACE),
+            ("undine/process/list", NO_INTERFACE),
+            ("undine/process/read", NO_INTERFACE),
+            ("undine/process/stop", NO_INTERFACE),
+            ("undine/process/detach", NO_INTERFACE),
+            ("undine/process/changed", NO_INTERFACE),
         ],
     },
 ];

@@ -69,6 +69,7 @@ impl Editor {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", workspace.outside("home"))
+            .env("TMPDIR", workspace.outside("tmp"))
             .env("UNDINE_CONFIG_DIR", workspace.outside("config"))
             .env("UNDINE_DATA_DIR", workspace.outside("data"))
             .env("TMPDIR", workspace.outside("tmp"))
@@ -81,7 +82,12 @@ impl Editor {
             .stderr(Stdio::piped());
         let mut server = command.spawn().unwrap();
         let connection = Connection::new(&mut server);
-        let ignored = vec!["window/logMessage", "$/progress", "undine/review/changed"];
+        let ignored = vec![
+            "window/logMessage",
+            "$/progress",
+            "undine/review/changed",
+            "undine/process/changed",
+        ];
         Self {
             server,
             connection,

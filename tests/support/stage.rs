@@ -43,6 +43,14 @@ impl Stage {
         self.editor = Editor::start(&self.setup, &self.workspace);
     }
 
+    /// As [`restart`](Self::restart), with more on its command line.
+    #[track_caller]
+    pub fn restart_with_flags(&mut self, flags: &[&str]) {
+        self.setup.arguments = flags.iter().map(|it| (*it).to_owned()).collect();
+        self.editor.finish();
+        self.restart();
+    }
+
     /// As [`restart`](Self::restart), with another model: what the server before was about to ask the old
     /// one is nobody's business any more.
     #[track_caller]

@@ -41,6 +41,18 @@ export const createCheckpoint = new RequestType<CreateCheckpointParams, CreateCh
 /** Gives the files of a checkpoint back what they were, all or none. Editor to server. */
 export const restoreCheckpoint = new RequestType<RestoreCheckpointParams, RestoreCheckpointResult, unknown>("undine/checkpoint/restore");
 
+/** Lists a session's processes in the background, oldest first. Editor to server. */
+export const listProcesses = new RequestType<ListProcessesParams, ProcessList, unknown>("undine/process/list");
+
+/** The newest output of a process in the background. Editor to server. */
+export const readProcess = new RequestType<ReadProcessParams, ReadProcessResult, unknown>("undine/process/read");
+
+/** Ends a process in the background with all it has started. Editor to server. */
+export const stopProcess = new RequestType<StopProcessParams, StopProcessResult, unknown>("undine/process/stop");
+
+/** Moves the commands that a session's turn waits for to the background; they go on. Editor to server. */
+export const detachProcess = new RequestType<DetachProcessParams, ProcessList, unknown>("undine/process/detach");
+
 /**
  * Ends the running turn; every running and queued prompt of the session is answered with the stop
  * reason `cancelled`. Editor to server.
@@ -61,6 +73,9 @@ export const update = new NotificationType<SessionNotification>("session/update"
 
 /** The unreviewed changes of these files are others now, or stand elsewhere. Server to editor. */
 export const reviewChanged = new NotificationType<ReviewList>("undine/review/changed");
+
+/** A session's processes in the background are these now. Server to editor. */
+export const processesChanged = new NotificationType<ProcessList>("undine/process/changed");
 
 export interface NewSessionRequest {
     cwd: string;
@@ -491,6 +506,78 @@ export interface RestoreCheckpointResult {
 export interface SkippedFile {
     path: string;
     reason: string;
+}
+
+/** Lists a session's processes. */
+export interface ListProcessesParams {
+    sessionId: string;
+}
+
+/** A session's processes in the background, oldest first. */
+export interface ProcessList {
+    sessionId: string;
+    processes: Process[];
+}
+
+/** A command in the background. It ends with the server at the latest. */
+export interface Process {
+    /** `bg-` and the process's number; good within its session. */
+    id: string;
+    pid: number;
+    /** The command line. */
+    command: string;
+    cwd: string;
+    state: ProcessState;
+    /** When it was started, in milliseconds since the Unix epoch. */
+    time: number;
+    /** Bytes that it has written so far. */
+    bytes: number;
+    /** The file with its output, older parts left out where it is large. */
+    log?: string | null;
+    /** The tool call that began it. */
+    toolCallId: string;
+}
+
+export type ProcessState =
+    | "running"
+    | "exited";
+
+/**
+ * Reads a process's output. What the model has read and what it has not is another matter, and stays
+ * as it is.
+ */
+export interface ReadProcessParams {
+    sessionId: string;
+    id: string;
+    /** Bytes of the output that the client has already: the `end` of its last reading. */
+    from?: number;
+}
+
+export interface ReadProcessResult {
+    process: Process;
+    /** Plain text, the newest 32 KiB at most. */
+    output: string;
+    /** Bytes between `from` and the output that are left out. */
+    skipped: number;
+    /** Where the output ends, counted from its first byte. */
+    end: number;
+}
+
+/** Ends a process. One that has ended already is left alone. */
+export interface StopProcessParams {
+    sessionId: string;
+    id: string;
+}
+
+export interface StopProcessResult {
+    process: Process;
+}
+
+/** Moves running commands to the background. Their calls end at once, and the model is told. */
+export interface DetachProcessParams {
+    sessionId: string;
+    /** The call whose command is meant; all that run, if missing. */
+    toolCallId?: string | null;
 }
 
 export interface CancelNotification {

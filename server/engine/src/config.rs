@@ -6,8 +6,8 @@
 //! and named; nothing here fails.
 
 use protocol::config::Config;
-use protocol::session::Mode;
 use schemars::schema_for;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -151,9 +151,16 @@ impl Merge {
 
     /// The one thing that an untrusted layer may do to a trusted option.
     fn tightens(&self, path: &[String], value: &Value) -> bool {
-        path == ["safety", "mode"]
-            && serde_json::from_value::<Mode>(value.clone())
-                .is_ok_and(|mode| mode <= self.resolved.config.safety.mode)
+        fn is_stricter<T: DeserializeOwned + PartialOrd>(value: &Value, than: &T) -> bool {
+            serde_json::from_value::<T>(value.clone()).is_ok_and(|it| it <= *than)
+        }
+        let safety = &self.resolved.config.safety;
+        match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["safety", "mode"] => is_stricter(value, &safety.mode),
+            ["safety", "network"] => is_stricter(value, &safety.network),
+            ["safety", "filesystem"] => is_stricter(value, &safety.filesystem),
+            _ => false,
+        }
     }
 
     fn problem(&mut self, layer: &Layer, text: String) {
@@ -189,6 +196,7 @@ fn set(root: &mut Value, path: &[String], value: Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protocol::session::Mode;
     use serde_json::json;
 
     fn layer(origin: Origin, value: Value) -> Layer {
@@ -245,6 +253,25 @@ mod tests {
             The project's .undine/config.toml has the unknown option mcp_servers.x.command; it is ignored.
         "#]]
         .assert_eq(&texts(&resolved));
+    }
+
+    #[test]
+    fn a_repository_may_confine_commands_and_never_free_them() {
+        use protocol::config::{Filesystem, Network};
+        for (own, theirs, network, filesystem) in [
+            ("allow", "deny", Network::Deny, Filesystem::Project),
+            ("deny", "allow", Network::Deny, Filesystem::Project),
+        ] {
+            let files = |it: &str| if it == "deny" { "project" } else { "free" };
+            let of = |it: &str| json!({"safety": {"network": it, "filesystem": files(it)}});
+            let resolved = resolve(&[
+                layer(Origin::UserFile, of(own)),
+                layer(Origin::ProjectFile, of(theirs)),
+            ]);
+            let safety = resolved.config.safety;
+            assert_eq!((safety.network, safety.filesystem), (network, filesystem));
+            assert_eq!(resolved.problems.len(), if own == "deny" { 2 } else { 0 });
+        }
     }
 
     #[test]

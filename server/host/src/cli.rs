@@ -11,6 +11,7 @@ use crate::handlers::{Reviewing, Shown};
 use crate::lsp::{self, FrontEvent, Limits, Out};
 use crate::main_loop::{self, Host, Layers};
 use crate::process::Children;
+use crate::process::background::{Jobs, OnChange};
 use crate::process::launcher::Launcher;
 use crate::reviews::Reviews;
 use crate::run;
@@ -48,6 +49,15 @@ struct Arguments {
     /// How much may be done without asking: read_only, ask, auto or full_access.
     #[arg(long, global = true)]
     mode: Option<String>,
+    /// Keeps commands from the network.
+    #[arg(long, global = true)]
+    no_network: bool,
+    /// Lets commands write only in the project and the folder for temporary files.
+    #[arg(long, global = true)]
+    confine_fs: bool,
+    /// Both: --no-network and --confine-fs.
+    #[arg(long, global = true)]
+    sandbox: bool,
     /// A folder beside the project that may be worked in as in the project. May be given several times.
     #[arg(long, value_name = "DIR", global = true)]
     add_dir: Vec<PathBuf>,
@@ -236,6 +246,12 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
     if let Some(mode) = &arguments.mode {
         put(&mut table, "safety.mode", Value::String(mode.clone()));
     }
+    if arguments.no_network || arguments.sandbox {
+        put(&mut table, "safety.network", Value::from("deny"));
+    }
+    if arguments.confine_fs || arguments.sandbox {
+        put(&mut table, "safety.filesystem", Value::from("project"));
+    }
     Ok(Flags {
         layer: Layer {
             origin: Origin::Flag,
@@ -353,6 +369,15 @@ pub(crate) async fn with_host(
     let folders = Folders::from_environment();
     let reviews = Reviews::kept(folders.data.join("review"), inbox.clone());
     let reviews = reviews.context("starting the thread that saves reviews")?;
+    let to_loop = inbox.clone();
+    let on_change: OnChange = Box::new(move |session| {
+        // With many messages waiting it comes later; by then the list may be another, and that one is sent.
+        let (to_loop, session) = (to_loop.clone(), session.clone());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { to_loop.send(Event::Processes(session)).await });
+        }
+    });
+    let jobs = Jobs::new(folders.data.join("processes"), on_change);
     let host = Host {
         out: out.clone(),
         inbox: inbox.clone(),
@@ -381,6 +406,7 @@ pub(crate) async fn with_host(
         asking: crate::asking::Asking::default(),
         tasks: Tasks::new(runtime),
         children: children.clone(),
+        jobs,
         locks: Arc::default(),
         due: VecDeque::new(),
         ended: Some(ended),

@@ -55,6 +55,8 @@ pub enum Event {
     Kept(SessionKey, CallId, WorkEnd),
     /// Something that the person is to hear once.
     Warn(String),
+    /// A session's processes in the background are others now.
+    Processes(SessionKey),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
@@ -68,6 +70,8 @@ pub enum Found {
     /// Before the person is asked.
     Planned(Result<Planned, String>),
     Restored(Result<Restored, String>),
+    /// What the person is told.
+    Said(Result<String, String>),
 }
 
 /// An approval of a stored action, and who waits for what becomes of it.

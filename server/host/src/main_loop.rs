@@ -12,6 +12,7 @@ use crate::handlers::{Approving, Reviewing, Shown};
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
+use crate::process::background::Jobs;
 use crate::reviews::Reviews;
 use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
@@ -67,6 +68,7 @@ pub struct Host {
     pub(crate) asking: Asking,
     pub(crate) tasks: Tasks<TaskKey>,
     pub(crate) children: Arc<Children>,
+    pub(crate) jobs: Jobs,
     pub(crate) locks: Arc<Locks>,
     pub(crate) checkpoints: Checkpoints,
     /// What sessions are to be told, in order, after the effects at hand.
@@ -252,6 +254,16 @@ impl Host {
                     ClientRequest::RestoreCheckpoint(params) => {
                         self.restore_checkpoint(params, reply)
                     }
+                    ClientRequest::ListProcesses(params) => {
+                        reply.send::<methods::ListProcesses>(self.list_processes(&params))
+                    }
+                    ClientRequest::ReadProcess(params) => {
+                        reply.send::<methods::ReadProcess>(self.read_process(&params))
+                    }
+                    ClientRequest::StopProcess(params) => self.stop_process(&params, reply),
+                    ClientRequest::DetachProcess(params) => {
+                        reply.send::<methods::DetachProcess>(self.detach_process(&params))
+                    }
                 },
                 Incoming::Lsp(request) => match request {
                     LspRequest::CodeAction(params) => reply.send_value(self.code_actions(params)),
@@ -319,6 +331,7 @@ impl Host {
             Event::Recalled(path, found) => self.recalled(&path, found),
             Event::Kept(session, call, end) => self.finished_and_kept(&session, call, end),
             Event::Warn(text) => self.warn_once(text),
+            Event::Processes(session) => self.processes_changed(&session),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {

@@ -3,6 +3,8 @@
 use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
 use crate::process::Children;
+use crate::process::background::Jobs;
+use crate::process::sandbox::{self, Sandbox};
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
@@ -11,7 +13,7 @@ use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
-use protocol::config::{Edits, Limits};
+use protocol::config::{Edits, Exec, Filesystem, Limits, Network};
 use protocol::hunks::ProposedHunk;
 use protocol::record::EditedFile;
 use protocol::review::Author;
@@ -19,7 +21,7 @@ use protocol::session::CallId;
 use protocol::tool::{Access, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -49,8 +51,13 @@ pub struct World {
     pub file_operations: FileOperations,
     pub limits: Arc<Limits>,
     pub edits: Edits,
+    pub exec: Exec,
+    pub network: Network,
+    pub filesystem: Filesystem,
     pub locks: Arc<Locks>,
     pub children: Arc<Children>,
+    /// Commands that run, of all sessions.
+    pub jobs: Jobs,
     pub journals: Journals,
     pub checkpoints: Arc<Checkpoints>,
     /// Whether an agent's change to files first makes a checkpoint of them (`[safety] checkpoint_on_mutation`).
@@ -59,6 +66,33 @@ pub struct World {
     pub action: Option<Arc<Action>>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
+}
+
+impl World {
+    /// What a command that runs in this folder is kept from.
+    pub fn sandbox(&self, folder: &FilePath) -> Option<Sandbox> {
+        let files = match self.filesystem {
+            Filesystem::Free => sandbox::Files::Free,
+            Filesystem::Project => {
+                let mut places = self.workspace.roots().to_vec();
+                places.extend(self.workspace.others().map(Path::to_path_buf));
+                places.extend(self.workspace.scratchpad().map(Path::to_path_buf));
+                places.push(folder.real.clone());
+                let temporary = std::env::temp_dir();
+                places.push(temporary.canonicalize().unwrap_or(temporary));
+                sandbox::Files::Below(places)
+            }
+        };
+        let network = self.network == Network::Allow;
+        if network && files == sandbox::Files::Free {
+            return None;
+        }
+        Some(Sandbox {
+            network,
+            files,
+            protected: self.workspace.own_folders(),
+        })
+    }
 }
 
 /// What an editor does to whole files in a workspace edit, beside changing texts.
@@ -116,7 +150,7 @@ impl Locks {
     /// Waits for the turn of several files. In one order for all, so that no two wait for each other.
     pub async fn files<'a>(
         &self,
-        paths: impl Iterator<Item = &'a std::path::Path>,
+        paths: impl Iterator<Item = &'a Path>,
     ) -> Vec<tokio::sync::OwnedMutexGuard<()>> {
         let sorted: std::collections::BTreeSet<_> = paths.collect();
         let mut turns = Vec::with_capacity(sorted.len());
@@ -127,7 +161,7 @@ impl Locks {
     }
 
     /// Waits for the file's turn. The guard ends it.
-    pub async fn file(&self, path: &std::path::Path) -> tokio::sync::OwnedMutexGuard<()> {
+    pub async fn file(&self, path: &Path) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
             // A poisoned map is still a map.
             let mut locks = self

@@ -1,4 +1,4 @@
-//! Runs one foreground command so that nothing of it outlives what it should.
+//! Runs commands so that nothing of them outlives what it should.
 //!
 //! `sh -c LINE` runs under a [`launcher`], which ends the whole tree when the command is over, when it
 //! is told to, and when this server is gone. No decisions: whether a command may run, what its
@@ -8,6 +8,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+#[cfg(unix)]
+pub mod background;
 pub mod capture;
 pub mod children;
 pub mod clean;
@@ -15,11 +17,13 @@ pub mod clean;
 mod control;
 pub mod environment;
 pub mod launcher;
+mod log;
 #[cfg(unix)]
 mod output;
 pub mod parent;
 #[cfg(unix)]
 mod run;
+pub mod sandbox;
 #[cfg(not(unix))]
 mod run {
     //! Honest about what is missing.
@@ -43,7 +47,8 @@ mod run {
 
 pub use capture::Captured;
 pub use children::{Children, Place};
-pub use run::run;
+pub use run::{Heard, follow, run};
+pub use sandbox::Sandbox;
 
 /// One command line for the shell, and all it needs to run.
 #[derive(Debug, Clone)]
@@ -54,7 +59,21 @@ pub struct Command {
     pub folder: PathBuf,
     /// The whole environment, see [`environment::scrubbed`]. Nothing else of ours is inherited.
     pub environment: Vec<(OsString, OsString)>,
+    pub streams: Streams,
+    /// What it is kept from; nothing, if missing.
+    pub sandbox: Option<Sandbox>,
     pub limits: Limits,
+}
+
+/// What a command's stdin, stdout and stderr are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// Nothing to read; stdout and stderr are one pipe. There is no terminal.
+    #[default]
+    Pipe,
+    /// A pseudo-terminal of its own, 120 by 40, where nobody types: the input is always at its end. A pipe where the
+    /// system has no terminal left.
+    Terminal,
 }
 
 /// Bounds of one command.

@@ -5,11 +5,13 @@
 
 mod apply_patch;
 mod ask_user_question;
+mod background_process;
 mod change;
 mod create_directory;
 mod delete_file;
 mod edit_file;
 mod execute_command;
+mod lines;
 mod read_file;
 mod write_file;
 
@@ -62,6 +64,7 @@ tools! {
     delete_file::DeleteFile,
     create_directory::CreateDirectory,
     execute_command::ExecuteCommand,
+    background_process::BackgroundProcess,
     ask_user_question::AskUserQuestion,
 }
 

@@ -85,6 +85,23 @@ impl Workspace {
         self.roots.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Undine's own folders as a sandbox protects them: whole, and in a project all of `.undine`, because a part of
+    /// it could be replaced by renaming it.
+    pub fn own_folders(&self) -> Vec<PathBuf> {
+        let trusted = std::iter::once(self.root()).chain(self.others());
+        let mut all: Vec<PathBuf> = trusted.map(|it| it.join(".undine")).collect();
+        for place in self.protected() {
+            if !all.iter().any(|it| place.starts_with(it)) {
+                all.push(nearest(&place).unwrap_or(place));
+            }
+        }
+        all
+    }
+
     /// Where the session's own files go that are no part of the work, resolved.
     pub fn scratchpad(&self) -> Option<&Path> {
         self.scratchpad.as_deref()

@@ -25,6 +25,9 @@ pub struct Config {
     pub workspace: Workspace,
     /// How edits reach the editor.
     pub edits: Edits,
+    /// How commands run.
+    #[schemars(extend("x-trusted" = true))]
+    pub exec: Exec,
     /// Time-outs and caps.
     #[schemars(extend("x-trusted" = true))]
     pub limits: Limits,
@@ -76,6 +79,37 @@ pub struct Safety {
     pub mode: Mode,
     /// Whether files are put into a checkpoint before a tool changes them.
     pub checkpoint_on_mutation: bool,
+    /// Whether commands may use the network.
+    pub network: Network,
+    /// What commands may write.
+    pub filesystem: Filesystem,
+}
+
+/// Whether commands may use the network. What is stricter compares smaller.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// No command may. Where the system cannot see to that, no command runs.
+    Deny,
+    /// They may.
+    #[default]
+    Allow,
+}
+
+/// What commands may write. What is stricter compares smaller.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Filesystem {
+    /// The project, the folder they run in and the one for temporary files. Where the system cannot see to that, no
+    /// command runs.
+    Project,
+    /// What the person may.
+    #[default]
+    Free,
 }
 
 impl Default for Safety {
@@ -83,6 +117,8 @@ impl Default for Safety {
         Self {
             mode: Mode::default(),
             checkpoint_on_mutation: true,
+            network: Network::default(),
+            filesystem: Filesystem::default(),
         }
     }
 }
@@ -116,6 +152,20 @@ pub enum Save {
     Never,
 }
 
+/// How commands run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Exec {
+    /// Whether a foreground command has a pseudo-terminal, so that programs write as they do for a person. Else pipes.
+    pub pty: bool,
+}
+
+impl Default for Exec {
+    fn default() -> Self {
+        Self { pty: true }
+    }
+}
+
 macro_rules! limits {
     ($($(#[doc = $doc:literal])* $name:ident = $default:literal,)*) => {
         /// Time-outs and caps, each with its default.
@@ -136,6 +186,8 @@ limits! {
     command_default_secs = 30,
     /// Most seconds a command may run.
     command_max_secs = 300,
+    /// Seconds without output after which a running command is shown to be silent; 0 never.
+    command_quiet_secs = 10,
     /// Bytes of a command's output that are kept: half from its head, half from its tail.
     command_output_bytes = 262_144,
     /// Milliseconds between asking a process to end and killing it.

@@ -40,6 +40,14 @@ macro_rules! client_requests {
             CreateCheckpoint = "undine/checkpoint/create": $crate::checkpoint::CreateCheckpointParams => $crate::checkpoint::CreateCheckpointResult,
             /// Gives the files of a checkpoint back what they were, all or none.
             RestoreCheckpoint = "undine/checkpoint/restore": $crate::checkpoint::RestoreCheckpointParams => $crate::checkpoint::RestoreCheckpointResult,
+            /// Lists a session's processes in the background, oldest first.
+            ListProcesses = "undine/process/list": $crate::process::ListProcessesParams => $crate::process::ProcessList,
+            /// The newest output of a process in the background.
+            ReadProcess = "undine/process/read": $crate::process::ReadProcessParams => $crate::process::ReadProcessResult,
+            /// Ends a process in the background with all it has started.
+            StopProcess = "undine/process/stop": $crate::process::StopProcessParams => $crate::process::StopProcessResult,
+            /// Moves the commands that a session's turn waits for to the background; they go on.
+            DetachProcess = "undine/process/detach": $crate::process::DetachProcessParams => $crate::process::ProcessList,
         }
     };
 }
@@ -83,6 +91,8 @@ macro_rules! server_notifications {
             Update = "session/update": $crate::acp::SessionNotification,
             /// The unreviewed changes of these files are others now, or stand elsewhere.
             ReviewChanged = "undine/review/changed": $crate::hunks::ReviewList,
+            /// A session's processes in the background are these now.
+            ProcessesChanged = "undine/process/changed": $crate::process::ProcessList,
         }
     };
 }

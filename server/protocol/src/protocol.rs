@@ -9,6 +9,7 @@ pub mod config;
 pub mod document;
 pub mod hunks;
 pub mod methods;
+pub mod process;
 pub mod record;
 pub mod review;
 pub mod session;

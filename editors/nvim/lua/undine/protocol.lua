@@ -15,6 +15,10 @@
 ---| '"undine/checkpoint/list"' # Lists what files were before they were changed, newest first. agent.ListCheckpointsParams -> agent.ListCheckpointsResult
 ---| '"undine/checkpoint/create"' # Makes a checkpoint of files. agent.CreateCheckpointParams -> agent.CreateCheckpointResult
 ---| '"undine/checkpoint/restore"' # Gives the files of a checkpoint back what they were, all or none. agent.RestoreCheckpointParams -> agent.RestoreCheckpointResult
+---| '"undine/process/list"' # Lists a session's processes in the background, oldest first. agent.ListProcessesParams -> agent.ProcessList
+---| '"undine/process/read"' # The newest output of a process in the background. agent.ReadProcessParams -> agent.ReadProcessResult
+---| '"undine/process/stop"' # Ends a process in the background with all it has started. agent.StopProcessParams -> agent.StopProcessResult
+---| '"undine/process/detach"' # Moves the commands that a session's turn waits for to the background; they go on. agent.DetachProcessParams -> agent.ProcessList
 ---| '"session/cancel"' # Ends the running turn; every running and queued prompt of the session is answered with the stop reason `cancelled`. agent.CancelNotification
 
 --- What the server sends.
@@ -24,6 +28,7 @@
 ---| '"undine/document/save"' # Asks the editor to save a document that was clean before the agent edited it. agent.SaveDocumentParams -> agent.SaveDocumentResult
 ---| '"session/update"' # Something in a session changed. agent.SessionNotification
 ---| '"undine/review/changed"' # The unreviewed changes of these files are others now, or stand elsewhere. agent.ReviewList
+---| '"undine/process/changed"' # A session's processes in the background are these now. agent.ProcessList
 
 ---@class agent.NewSessionRequest
 ---@field cwd string
@@ -400,6 +405,56 @@
 ---@class agent.SkippedFile
 ---@field path string
 ---@field reason string
+
+--- Lists a session's processes.
+---@class agent.ListProcessesParams
+---@field sessionId string
+
+--- A session's processes in the background, oldest first.
+---@class agent.ProcessList
+---@field sessionId string
+---@field processes agent.Process[]
+
+--- A command in the background. It ends with the server at the latest.
+---@class agent.Process
+---@field id string `bg-` and the process's number; good within its session.
+---@field pid integer
+---@field command string The command line.
+---@field cwd string
+---@field state agent.ProcessState
+---@field time integer When it was started, in milliseconds since the Unix epoch.
+---@field bytes integer Bytes that it has written so far.
+---@field log? string|vim.NIL The file with its output, older parts left out where it is large.
+---@field toolCallId string The tool call that began it.
+
+---@alias agent.ProcessState
+---| '"running"'
+---| '"exited"'
+
+--- Reads a process's output. What the model has read and what it has not is another matter, and stays as it is.
+---@class agent.ReadProcessParams
+---@field sessionId string
+---@field id string
+---@field from? integer Bytes of the output that the client has already: the `end` of its last reading.
+
+---@class agent.ReadProcessResult
+---@field process agent.Process
+---@field output string Plain text, the newest 32 KiB at most.
+---@field skipped integer Bytes between `from` and the output that are left out.
+---@field end integer Where the output ends, counted from its first byte.
+
+--- Ends a process. One that has ended already is left alone.
+---@class agent.StopProcessParams
+---@field sessionId string
+---@field id string
+
+---@class agent.StopProcessResult
+---@field process agent.Process
+
+--- Moves running commands to the background. Their calls end at once, and the model is told.
+---@class agent.DetachProcessParams
+---@field sessionId string
+---@field toolCallId? string|vim.NIL The call whose command is meant; all that run, if missing.
 
 ---@class agent.CancelNotification
 ---@field sessionId agent.SessionId

@@ -8,6 +8,7 @@ use crate::event::{Ask, Editor, Event};
 use crate::handlers::{checkpoint_line, read_layer, wire_checkpoint};
 use crate::plan::{FileOperations, World};
 use crate::process::Children;
+use crate::process::background::Jobs;
 use crate::process::launcher::Launcher;
 use crate::restore::{self, Planned};
 use crate::store::Folders;
@@ -149,8 +150,12 @@ fn world(flags: Layer, editor: Editor) -> anyhow::Result<World> {
         journals: Journals::new(&folders.data),
         limits: Arc::new(config.limits),
         edits: config.edits,
+        exec: config.exec,
+        network: config.safety.network,
+        filesystem: config.safety.filesystem,
         locks: Arc::default(),
         children: Arc::new(Children::new(launcher)),
+        jobs: Jobs::new(folders.data.join("processes"), Box::new(|_| {})),
         checkpoints: Arc::new(checkpoints),
         checkpoint_first: false,
         action: None,

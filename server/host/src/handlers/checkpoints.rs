@@ -156,7 +156,7 @@ impl Host {
     }
 
     /// Runs an errand's next step in a task.
-    fn work_on<F>(&mut self, number: u64, work: impl FnOnce(World) -> F)
+    pub(super) fn work_on<F>(&mut self, number: u64, work: impl FnOnce(World) -> F)
     where
         F: Future<Output = Found> + Send + 'static,
     {
@@ -200,6 +200,7 @@ impl Host {
                     }
                 });
             }
+            Found::Said(said) => self.end(number, said),
             Found::Planned(Ok(planned)) => self.ask_to_restore(number, &planned),
             Found::Planned(Err(text)) => self.end(number, Err(text)),
             Found::Restored(found) => {

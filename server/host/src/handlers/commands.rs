@@ -17,11 +17,13 @@ pub(super) enum PromptCommand {
     Approvals(Option<String>),
     Approve(String),
     Deny(String),
+    Logs(Option<String>),
+    Stop(String),
     AddDir(Vec<String>),
 }
 
 /// What is announced: name, what it does, what follows it.
-const TABLE: [(&str, &str, Option<&str>); 7] = [
+const TABLE: [(&str, &str, Option<&str>); 9] = [
     (
         "checkpoint",
         "Makes a checkpoint of files, to be restored later",
@@ -53,6 +55,16 @@ const TABLE: [(&str, &str, Option<&str>); 7] = [
         Some("an approval's id or its beginning"),
     ),
     (
+        "logs",
+        "Lists the processes in the background, or shows the end of one's output",
+        Some("a process's id, as bg-1234; all, if missing"),
+    ),
+    (
+        "stop",
+        "Ends a process in the background with all it has started",
+        Some("a process's id, as bg-1234"),
+    ),
+    (
         "add-dir",
         "Lets the agent work in a folder beside the project as in the project, as long as the session is open",
         Some("paths of folders, in quotes where they hold spaces; lists them, if missing"),
@@ -73,6 +85,8 @@ impl PromptCommand {
             "/approve" => Some(Self::Approve(rest.trim().to_owned())),
             "/add-dir" => Some(Self::AddDir(words(rest))),
             "/deny" => Some(Self::Deny(rest.trim().to_owned())),
+            "/logs" => Some(Self::Logs(words(rest).into_iter().next())),
+            "/stop" => Some(Self::Stop(rest.trim().to_owned())),
             _ => None,
         }
     }
@@ -95,6 +109,8 @@ impl Host {
             PromptCommand::Approvals(id) => self.list_approvals(session, asker, id),
             PromptCommand::Approve(id) => self.approve_for(session, asker, &id),
             PromptCommand::Deny(id) => self.deny_for(session, asker, &id),
+            PromptCommand::Logs(id) => self.logs_for(session, asker, id),
+            PromptCommand::Stop(id) => self.stop_for(session, asker, &id),
             PromptCommand::AddDir(folders) => self.add_folders(session, asker, &folders),
         }
     }

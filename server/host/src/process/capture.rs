@@ -59,6 +59,31 @@ impl Capture {
         }
     }
 
+    /// The newest bytes, as many as are at hand.
+    pub fn last(&self, most: usize) -> Vec<u8> {
+        let n_left_out = self.n_bytes - (self.head.len() + self.tail.len()) as u64;
+        let mut last = Vec::new();
+        if n_left_out == 0 && self.tail.len() < most {
+            let n_wanted = most - self.tail.len();
+            last.extend_from_slice(&self.head[self.head.len().saturating_sub(n_wanted)..]);
+        }
+        last.extend_from_slice(&self.tail[self.tail.len().saturating_sub(most)..]);
+        last
+    }
+
+    /// The bytes that were kept, in order, for whoever goes on with them elsewhere. Where some are left out, a line
+    /// says so.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        self.cut_tail();
+        let n_left_out = self.n_bytes - (self.head.len() + self.tail.len()) as u64;
+        if n_left_out > 0 {
+            let line = format!("\n[... {n_left_out} bytes left out here ...]\n");
+            self.head.extend_from_slice(line.as_bytes());
+        }
+        self.head.append(&mut self.tail);
+        self.head
+    }
+
     /// Cleans and joins what was kept.
     pub fn finish(mut self) -> Captured {
         self.cut_tail();

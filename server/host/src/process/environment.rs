@@ -39,6 +39,35 @@ const SECRET_PARTS: &[&str] = &[
 
 const SECRET_ENDING: &str = "_DSN";
 
+/// How values begin that are keys, whatever their name (spec 27).
+const SECRET_VALUES: &[&str] = &[
+    "sk-",
+    "sk_live_",
+    "rk_live_",
+    "AKIA",
+    "ASIA",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxa-",
+    "xoxb-",
+    "xoxp-",
+    "xoxs-",
+    "AIza",
+    "gsk_",
+    "eyJ",
+];
+
+/// A shorter one is a word that begins alike.
+const SECRET_VALUE_LEN: usize = 20;
+
+/// Without these a network is out of reach, though they may hold a password.
+const PROXY_ENDING: &str = "_PROXY";
+
 /// These ask for colours whatever `NO_COLOR` says.
 const COLOUR_NAMES: &[&str] = &["FORCE_COLOR", "CLICOLOR_FORCE"];
 
@@ -68,10 +97,11 @@ pub fn scrubbed(
 ) -> Vec<(OsString, OsString)> {
     let mut kept: Vec<(OsString, OsString)> = variables
         .into_iter()
-        .filter(|(name, _)| {
-            // A name that is not Unicode is judged by what of it is.
+        .filter(|(name, value)| {
+            // What is not Unicode is judged by what of it is.
             let name = name.to_string_lossy();
             !is_secret(&name)
+                && !is_secret_value(&name, &value.to_string_lossy())
                 && !also_secret.iter().any(|it| it.eq_ignore_ascii_case(&name))
                 && !COLOUR_NAMES.contains(&&*name)
                 && !ADDED.iter().any(|(added, _)| *added == name)
@@ -92,6 +122,29 @@ pub fn is_secret(name: &str) -> bool {
     SECRET_NAMES.contains(&name.as_str())
         || SECRET_PARTS.iter().any(|part| name.contains(part))
         || name.ends_with(SECRET_ENDING)
+}
+
+/// Whether a value says by itself that it is a secret: a key as providers make them, a private key, an address with
+/// a password in it.
+fn is_secret_value(name: &str, value: &str) -> bool {
+    let is_key = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
+    let trimmed = value.trim();
+    let is_token = trimmed.len() >= SECRET_VALUE_LEN
+        && SECRET_VALUES.iter().any(|it| trimmed.starts_with(it))
+        && trimmed.chars().all(is_key);
+    let is_private_key = value.contains("-----BEGIN") && value.contains("PRIVATE KEY");
+    let is_proxy = name.to_ascii_uppercase().ends_with(PROXY_ENDING);
+    is_token || is_private_key || (!is_proxy && has_password(value))
+}
+
+/// Whether `user:password@` stands in an address in this text.
+fn has_password(text: &str) -> bool {
+    text.split("://").skip(1).any(|rest| {
+        let end = rest.find(['/', '?', '#', ' ']).unwrap_or(rest.len());
+        let user = rest[..end].rsplit_once('@').map(|(user, _)| user);
+        user.and_then(|it| it.split_once(':'))
+            .is_some_and(|(_, password)| !password.is_empty())
+    })
 }
 
 #[cfg(test)]
@@ -157,6 +210,35 @@ mod tests {
             GIT_EDITOR=true
         "#]]
         .assert_eq(&lines);
+    }
+
+    #[test]
+    fn bug_39_a_value_that_is_a_key_goes_whatever_its_name() {
+        let aws = format!("AKIA{}", "IOSFODNN7EXAMPLE");
+        let github = format!("ghp_{}", "0123456789abcdefghij0123456789abcdef");
+        let is_kept = |name: &str, value: &str| run(&[(name, value)]).len() > ADDED.len();
+        for (name, value) in [
+            ("MY_THING", "sk-0123456789abcdef0123"),
+            ("ACCOUNT", aws.as_str()),
+            ("CI_USER", github.as_str()),
+            ("SESSION", "eyJhbGciOi.eyJzdWIiOi.SflKxwRJ"),
+            ("PEM", "-----BEGIN RSA PRIVATE KEY-----\nMII"),
+            ("CACHE", "redis://:hunter2@cache:6379/0"),
+            ("PIP_INDEX_URL", "https://me:hunter2@example.com/simple"),
+            ("MIRRORS", "https://a.example,https://b:c@d.example"),
+        ] {
+            assert!(!is_kept(name, value), "{name}");
+        }
+        for (name, value) in [
+            ("PATH", "/usr/bin:/home/me@work/bin"),
+            ("https_proxy", "http://me:hunter2@proxy:3128"),
+            ("ORIGIN", "ssh://git@example.com:22/a:b@c"),
+            ("PLACE", "sk-short"),
+            ("TEXT", "sk-0123456789 is how keys begin, they say"),
+            ("URL", "https://example.com/a@b:c"),
+        ] {
+            assert!(is_kept(name, value), "{name}");
+        }
     }
 
     #[test]

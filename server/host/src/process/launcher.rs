@@ -13,7 +13,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::process::sandbox::Sandbox;
 
 #[cfg(unix)]
 mod stage;
@@ -22,6 +25,12 @@ mod tree;
 
 /// The hidden first argument. Underscores, so that no subcommand will ever collide with it.
 const FLAG: &str = "__launch";
+
+/// The exit code of a command that cannot be confined as wanted, and was not run (spec 7.2).
+pub const CANNOT_CONFINE: i32 = 126;
+
+/// How what such a command says instead begins.
+pub const NOT_CONFINED: &str = "The command was not run: it was to be confined, and ";
 
 /// Which executable serves as the launcher.
 #[derive(Debug, Clone)]
@@ -58,15 +67,23 @@ impl Launcher {
         &self.program
     }
 
-    /// The launcher's arguments: how long those asked to end may take, and what to start.
-    pub(super) fn arguments(grace: Duration, command: &[&OsStr]) -> Vec<OsString> {
-        let mut arguments = vec![
-            OsString::from(FLAG),
-            OsString::from(grace.as_millis().to_string()),
-        ];
+    /// The launcher's arguments: on which terms to start what.
+    pub(super) fn arguments(terms: &Terms, command: &[&OsStr]) -> Vec<OsString> {
+        let terms = serde_json::to_string(terms).unwrap_or_default();
+        let mut arguments = vec![OsString::from(FLAG), OsString::from(terms)];
         arguments.extend(command.iter().map(OsString::from));
         arguments
     }
+}
+
+/// On which terms a launcher runs its command. Between two processes of one build, and never kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Terms {
+    /// Milliseconds that those asked to end may take.
+    pub(super) grace: u64,
+    /// Whether its stdout is a terminal that is to be the command's own.
+    pub(super) terminal: bool,
+    pub(super) sandbox: Option<Sandbox>,
 }
 
 /// Becomes the launcher if the arguments say so, and then never returns.
@@ -79,12 +96,12 @@ pub fn run_if_asked() {
     }
     #[cfg(unix)]
     {
-        let grace = arguments
+        let terms = arguments
             .next()
-            .and_then(|it| it.to_str()?.parse().ok())
-            .unwrap_or(0);
+            .and_then(|it| serde_json::from_str(it.to_str()?).ok());
         let command: Vec<OsString> = arguments.collect();
-        std::process::exit(stage::launch(Duration::from_millis(grace), &command));
+        // Without terms nobody knows how the command is to be confined: it does not run.
+        std::process::exit(terms.map_or(126, |terms| stage::launch(&terms, &command)));
     }
     #[cfg(not(unix))]
     std::process::exit(126);

@@ -6,19 +6,22 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, MissedTickBehavior, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::process::capture::{Capture, Decoder};
 use crate::process::children::Place;
 use crate::process::control::Control;
-use crate::process::launcher::{Launcher, Report};
+use crate::process::launcher::{Launcher, Report, Terms};
 use crate::process::output::{Ends, Output};
-use crate::process::{Command, End, Outcome, RunError};
+use crate::process::{Command, End, Outcome, RunError, Streams};
 
 /// On top of the grace, how long the launcher may take to end a tree. It gives up by itself a little
 /// sooner; this is for one that is stuck or stopped.
 const LAUNCHER_WAIT: Duration = Duration::from_millis(1500);
+
+/// How often the end of input is typed on a terminal, for the next program that waits for some.
+const INPUT_ENDS_EVERY: Duration = Duration::from_secs(1);
 
 /// How long to read on when all is over but somebody still holds the pipe: a process which could not
 /// be killed, or one that was handed the descriptor.
@@ -27,10 +30,11 @@ const DRAIN_WAIT: Duration = Duration::from_millis(200);
 /// Runs a command in the foreground and returns when it and all it started are gone.
 ///
 /// What the command leaves running (`server &`) is ended with it: a foreground command owns its tree.
-/// Its stdin is empty, it has no terminal; stdout and stderr are one stream.
+/// There is nothing for it to read; stdout and stderr are one stream.
 ///
 /// `on_output` gets the text as it arrives, decoded but with its escape sequences, and without bound:
-/// who shows it, bounds it. It must not block. The result's text is bounded and clean.
+/// who shows it, bounds it. It must not block. The result's text is bounded and clean. [`follow`] is the same
+/// for whoever keeps the output himself.
 ///
 /// Dropping the future ends the command too, but without waiting for it.
 ///
@@ -43,15 +47,53 @@ pub async fn run(
     token: CancellationToken,
     mut on_output: impl FnMut(&str) + Send,
 ) -> Result<Outcome, RunError> {
-    let mut run = Running::new(command.limits.n_output);
+    let mut capture = Capture::new(command.limits.n_output);
+    let mut decoder = Decoder::default();
+    let ended = follow(command, place, token, |heard| match heard {
+        Heard::Started(_) => {}
+        Heard::Output(chunk) => {
+            capture.push(chunk);
+            decoder.push(chunk, &mut on_output);
+        }
+    })
+    .await;
+    decoder.finish(&mut on_output);
+    let (end, duration) = ended?;
+    Ok(Outcome {
+        output: capture.finish(),
+        end,
+        duration,
+    })
+}
+
+/// What a command does while it runs.
+#[derive(Debug)]
+pub enum Heard<'a> {
+    /// It has begun; the number of its own process.
+    Started(i32),
+    /// Bytes that it wrote.
+    Output(&'a [u8]),
+}
+
+/// As [`run`], and keeps nothing: `on_heard` gets all the bytes.
+///
+/// # Errors
+/// If the command did not run at all.
+pub async fn follow(
+    command: Command,
+    place: Place,
+    token: CancellationToken,
+    mut on_heard: impl FnMut(Heard<'_>) + Send,
+) -> Result<(End, Duration), RunError> {
+    let mut run = Running::default();
     if token.is_cancelled() || place.is_stopping() {
-        return Ok(run.outcome(End::Cancelled, Duration::ZERO));
+        return Ok((End::Cancelled, Duration::ZERO));
     }
     if !command.folder.is_dir() {
         return Err(RunError::NoFolder(command.folder));
     }
     let (mut control, channel) = Control::open().map_err(RunError::NotStarted)?;
-    let (mut output, ends) = Output::open().map_err(RunError::NotStarted)?;
+    let (mut output, ends) = Output::open(command.streams).map_err(RunError::NotStarted)?;
     let started = Instant::now();
     let mut launcher =
         start(place.launcher(), &command, channel, ends).map_err(RunError::NotStarted)?;
@@ -59,6 +101,8 @@ pub async fn run(
     let mut is_channel_open = true;
     let mut is_output_open = true;
     let mut buffer = vec![0; 32 * 1024];
+    let mut input = tokio::time::interval(INPUT_ENDS_EVERY);
+    input.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let alarm = match run.end {
             None => started + command.limits.timeout,
@@ -73,6 +117,7 @@ pub async fn run(
             () = sleep_until(alarm) => if is_running { News::Stop(End::TimedOut) } else { News::Stuck },
             report = control.report(), if is_channel_open => News::Report(report),
             _ = launcher.wait() => break,
+            _ = input.tick() => News::Input,
             n_read = output.read(&mut buffer), if is_output_open => News::Output(n_read.unwrap_or(0)),
         };
         match news {
@@ -91,9 +136,15 @@ pub async fn run(
                 break;
             }
             News::Report(None) => is_channel_open = false,
-            News::Report(Some(report)) => run.hear(report)?,
+            News::Report(Some(report)) => {
+                if let Report::Started(pid) = report {
+                    on_heard(Heard::Started(pid));
+                }
+                run.hear(report)?;
+            }
+            News::Input => output.end_input(),
             News::Output(0) => is_output_open = false,
-            News::Output(n_read) => run.take(&buffer[..n_read], &mut on_output),
+            News::Output(n_read) => on_heard(Heard::Output(&buffer[..n_read])),
         }
     }
 
@@ -113,14 +164,13 @@ pub async fn run(
     let drain = async {
         // After the end of the stream it says so once more.
         while let Ok(n_read @ 1..) = output.read(&mut buffer).await {
-            run.take(&buffer[..n_read], &mut on_output);
+            on_heard(Heard::Output(&buffer[..n_read]));
         }
     };
     let _ = timeout(DRAIN_WAIT, drain).await;
-    std::mem::take(&mut run.decoder).finish(&mut on_output);
 
     match run.end {
-        Some((end, at)) => Ok(run.outcome(end, at - started)),
+        Some((end, at)) => Ok((end, at - started)),
         None => Err(RunError::NotStarted(io::Error::other(
             "its launcher ended before it began",
         ))),
@@ -133,28 +183,20 @@ enum News {
     /// The launcher takes longer over ending the tree than it should.
     Stuck,
     Report(Option<Report>),
+    /// Whoever waits for input is to be told again that there is none.
+    Input,
     Output(usize),
 }
 
 /// What is known of the command so far.
+#[derive(Default)]
 struct Running {
-    capture: Capture,
-    decoder: Decoder,
     /// The shell's process and group, while nobody has waited for it: its number is its own.
     shell: Option<Pid>,
     end: Option<(End, Instant)>,
 }
 
 impl Running {
-    fn new(n_output: usize) -> Self {
-        Self {
-            capture: Capture::new(n_output),
-            decoder: Decoder::default(),
-            shell: None,
-            end: None,
-        }
-    }
-
     fn hear(&mut self, report: Report) -> Result<(), RunError> {
         match report {
             Report::Started(pid) => self.shell = Some(Pid::from_raw(pid)),
@@ -177,19 +219,6 @@ impl Running {
     fn over(&mut self, end: End) {
         self.end.get_or_insert((end, Instant::now()));
     }
-
-    fn take(&mut self, chunk: &[u8], on_output: &mut (impl FnMut(&str) + Send)) {
-        self.capture.push(chunk);
-        self.decoder.push(chunk, on_output);
-    }
-
-    fn outcome(self, end: End, duration: Duration) -> Outcome {
-        Outcome {
-            output: self.capture.finish(),
-            end,
-            duration,
-        }
-    }
 }
 
 fn start(
@@ -199,10 +228,15 @@ fn start(
     ends: Ends,
 ) -> io::Result<tokio::process::Child> {
     let shell = ["/bin/sh", "-c", &command.line].map(OsStr::new);
+    let terms = Terms {
+        grace: u64::try_from(command.limits.grace.as_millis()).unwrap_or(u64::MAX),
+        terminal: ends.streams == Streams::Terminal,
+        sandbox: command.sandbox.clone(),
+    };
     tokio::process::Command::new(launcher.program())
         // The name in process lists; the program's own path may be one below /proc.
         .arg0("undine")
-        .args(Launcher::arguments(command.limits.grace, &shell))
+        .args(Launcher::arguments(&terms, &shell))
         .current_dir(&command.folder)
         .env_clear()
         .envs(

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,8 +23,8 @@ use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, dup2_stdin, getpid, getppid, setsid};
 
-use super::Report;
 use super::tree;
+use super::{Report, Terms};
 
 /// How long what was sent KILL may take to be gone. Who has not ended by then cannot be ended by us:
 /// a process of another user, or one inside a hanging kernel call.
@@ -37,14 +37,14 @@ const KILL_ROUND: Duration = Duration::from_millis(20);
 static ASKED_TO_END: AtomicBool = AtomicBool::new(false);
 
 /// Runs the command and returns the launcher's own exit code, which says nothing about the command's.
-pub(super) fn launch(grace: Duration, command: &[OsString]) -> i32 {
+pub(super) fn launch(terms: &Terms, command: &[OsString]) -> i32 {
     let Ok(mut control) = prepare() else {
         return 126;
     };
     if is_closed(&control) {
         return 0;
     }
-    let shell = match start(command, &control) {
+    let shell = match start(terms, command, &control) {
         Ok(pid) => pid,
         Err(error) => {
             report(
@@ -69,7 +69,7 @@ pub(super) fn launch(grace: Duration, command: &[OsString]) -> i32 {
     if let Some(end) = early {
         report(&mut control, end);
     }
-    children.end_all(grace);
+    children.end_all(Duration::from_millis(terms.grace));
     if let (None, Some(end)) = (early, children.end) {
         report(&mut control, end);
     }
@@ -121,18 +121,25 @@ fn catch_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Starts the command as leader of a new group.
+/// Starts the command as leader of a new group; with a terminal, of a new session whose terminal that is.
 ///
 /// The new process itself reports that it is there, before it becomes the command: the first thing
 /// the command does may be to kill the launcher.
-fn start(command: &[OsString], control: &UnixStream) -> io::Result<Pid> {
+fn start(terms: &Terms, command: &[OsString], control: &UnixStream) -> io::Result<Pid> {
     let [program, arguments @ ..] = command else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let launcher = getpid();
     let channel = control.as_raw_fd();
     let mut command = Command::new(program);
-    command.args(arguments).process_group(0);
+    command.args(arguments);
+    let confinement = terms.sandbox.as_ref().map(confine::prepare);
+    let has_terminal = terms.terminal;
+    if has_terminal {
+        command.stdin(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?));
+    } else {
+        command.process_group(0);
+    }
     // SAFETY: between fork and exec the closure makes a few system calls and allocates nothing. The
     // channel is open until `launch` returns, which is after the fork.
     unsafe {
@@ -144,12 +151,60 @@ fn start(command: &[OsString], control: &UnixStream) -> io::Result<Pid> {
             if getppid() != launcher {
                 return Err(io::Error::from_raw_os_error(libc::ESRCH));
             }
+            if has_terminal {
+                setsid()?;
+                rustix::process::ioctl_tiocsctty(BorrowedFd::borrow_raw(libc::STDIN_FILENO))?;
+            }
             let started = Report::Started(getpid().as_raw()).to_bytes();
             nix::unistd::write(BorrowedFd::borrow_raw(channel), &started)?;
+            if let Some(prepared) = &confinement
+                && let Err(why) = prepared
+                    .as_ref()
+                    .map_err(String::clone)
+                    .and_then(confine::enter)
+            {
+                refuse(&why);
+            }
             Ok(())
         });
     }
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
+}
+
+/// Ends the command's process before it is the command.
+fn refuse(why: &str) -> ! {
+    // The process has one thread, so that memory may be had also after the fork.
+    let text = format!("{}{why}.\n", super::NOT_CONFINED);
+    let _ = io::stderr().write_all(text.as_bytes());
+    // SAFETY: the call ends the process and does nothing else.
+    unsafe { libc::_exit(super::CANNOT_CONFINE) }
+}
+
+#[cfg(target_os = "linux")]
+mod confine {
+    use crate::process::sandbox::{Sandbox, linux::Prepared};
+
+    pub(super) fn prepare(sandbox: &Sandbox) -> Result<Prepared, String> {
+        Prepared::new(sandbox)
+    }
+
+    pub(super) fn enter(prepared: &Prepared) -> Result<(), String> {
+        prepared.enter()
+    }
+}
+
+/// Nothing is confined here yet, so nothing runs that is to be.
+#[cfg(not(target_os = "linux"))]
+mod confine {
+    use crate::process::sandbox::{Kernel, Sandbox};
+
+    pub(super) fn prepare(sandbox: &Sandbox) -> Result<(), String> {
+        sandbox.judge(Kernel::look()).map_err(|it| it.to_string())
+    }
+
+    pub(super) fn enter(_: &()) -> Result<(), String> {
+        Err("this system is not supported".to_owned())
+    }
 }
 
 /// A server that is gone cannot be told: what follows is then to end the tree, and it does.

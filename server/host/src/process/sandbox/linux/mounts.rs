@@ -1,0 +1,147 @@
+//! A view of the file system in which some folders are read-only, for the calling process and its children.
+
+use std::ffi::{CStr, CString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::super::Sandbox;
+
+pub(super) struct Mounts {
+    /// Made mounts of their own, so that they cannot be renamed.
+    pins: Vec<CString>,
+    shields: Vec<CString>,
+    /// To be entered again, in the new view.
+    folder: PathBuf,
+}
+
+impl Mounts {
+    /// Makes protected folders that do not exist, so that no command can make them.
+    pub(super) fn new(sandbox: &Sandbox) -> Result<Self, String> {
+        let mut shields = Vec::new();
+        for folder in sandbox.shields() {
+            let is_link = fs::symlink_metadata(folder).is_ok_and(|it| it.is_symlink());
+            if is_link {
+                return Err(format!(
+                    "{} is a link, which could be made to lead elsewhere",
+                    folder.display()
+                ));
+            }
+            match fs::create_dir_all(folder) {
+                Ok(()) => shields.push(c_path(folder)?),
+                // Nor can a command make it: it has our rights.
+                Err(error) if is_final(&error) => {}
+                Err(error) => return Err(format!("{} cannot be made: {error}", folder.display())),
+            }
+        }
+        let pins = sandbox.pins().into_iter().filter(|it| it.is_dir());
+        Ok(Self {
+            pins: pins.map(c_path).collect::<Result<_, _>>()?,
+            shields,
+            folder: std::env::current_dir().map_err(|it| it.to_string())?,
+        })
+    }
+
+    pub(super) fn make(&self) -> Result<(), String> {
+        if self.shields.is_empty() {
+            return Ok(());
+        }
+        own_view().map_err(|error| {
+            format!(
+                "Undine's own folders cannot be protected, because this system lets neither you nor a user namespace \
+                 mount ({error}); a container or kernel.apparmor_restrict_unprivileged_userns may be why"
+            )
+        })?;
+        let told = |path: &CString, error: io::Error| {
+            format!("{} cannot be protected: {error}", path.to_string_lossy())
+        };
+        for path in self.pins.iter().chain(&self.shields) {
+            bind(path).map_err(|it| told(path, it))?;
+        }
+        for path in &self.shields {
+            make_read_only(path).map_err(|it| told(path, it))?;
+        }
+        // Where it is now is the old view.
+        std::env::set_current_dir(&self.folder)
+            .map_err(|error| format!("{} cannot be entered: {error}", self.folder.display()))
+    }
+}
+
+fn is_final(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
+}
+
+fn c_path(path: &Path) -> Result<CString, String> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|it| it.to_string())
+}
+
+/// Root may do so at once; others need a user namespace, in which they are who they were.
+fn own_view() -> io::Result<()> {
+    use rustix::process::{getegid, geteuid};
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    if let Err(error) = unshare(libc::CLONE_NEWNS) {
+        if error.raw_os_error() != Some(libc::EPERM) {
+            return Err(error);
+        }
+        unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS)?;
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    }
+    // What we mount is not seen outside; what is mounted outside later is seen here.
+    mount(None, c"/", libc::MS_REC | libc::MS_SLAVE)
+}
+
+fn unshare(flags: libc::c_int) -> io::Result<()> {
+    // SAFETY: the call takes a number.
+    ok(unsafe { libc::unshare(flags) })
+}
+
+fn bind(path: &CStr) -> io::Result<()> {
+    mount(Some(path), path, libc::MS_BIND | libc::MS_REC)
+}
+
+fn mount(source: Option<&CStr>, target: &CStr, flags: libc::c_ulong) -> io::Result<()> {
+    let source = source.map_or(std::ptr::null(), CStr::as_ptr);
+    // SAFETY: both paths end with a zero and outlive the call; the others may be null for these flags.
+    ok(unsafe {
+        libc::mount(
+            source,
+            target.as_ptr(),
+            std::ptr::null(),
+            flags,
+            std::ptr::null(),
+        )
+    })
+}
+
+/// With all that is mounted within.
+fn make_read_only(path: &CStr) -> io::Result<()> {
+    let attributes = libc::mount_attr {
+        attr_set: libc::MOUNT_ATTR_RDONLY,
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    // SAFETY: the path ends with a zero, the structure has the size that is told, and both outlive the call.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            libc::AT_RECURSIVE,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    ok(libc::c_int::try_from(done).unwrap_or(-1))
+}
+
+fn ok(done: libc::c_int) -> io::Result<()> {
+    match done {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

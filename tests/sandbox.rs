@@ -1,0 +1,462 @@
+//! A confined command does what it may and nothing else, in the foreground and in the background.
+//!
+//! Needs Landlock and seccomp. A kernel without them runs no confined command at all, which the first test says.
+
+use crate::support::editor::Setup;
+use crate::support::stage::Stage;
+use host::process::environment::scrubbed;
+use host::process::launcher::Launcher;
+use host::process::sandbox::{Files, Kernel};
+use host::process::{Children, Command, Limits, Sandbox, Streams};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+const CONFINED: &str = "[safety]\nmode = \"full_access\"\nfilesystem = \"project\"\n";
+const NO_NETWORK: &str = "[safety]\nmode = \"full_access\"\nnetwork = \"deny\"\n";
+const BOTH: &str =
+    "[safety]\nmode = \"full_access\"\nnetwork = \"deny\"\nfilesystem = \"project\"\n";
+
+/// Said on a kernel that can confine nothing, so that nobody takes a pass for a proof.
+fn is_held(needed: i32) -> bool {
+    let kernel = Kernel::look();
+    let is_held = kernel.seccomp && kernel.landlock >= needed;
+    if !is_held {
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT TESTED: {kernel:?}, and Landlock {needed} with seccomp is needed"
+        );
+    }
+    is_held
+}
+
+/// With a folder `elsewhere` beside the project, where nothing is to be written.
+fn stage_of(files: &str, config: &str) -> Stage {
+    let stage = Stage::with(Setup::agent(), files, config);
+    fs::create_dir(stage.workspace.outside("elsewhere")).unwrap();
+    stage
+}
+
+fn stage(config: &str) -> Stage {
+    stage_of("//- /a.txt\nalpha\n", config)
+}
+
+#[track_caller]
+fn run(stage: &Stage, line: &str) -> String {
+    let (_, prompt) = stage.call("execute_command", json!({"command": line}));
+    stage.result(&prompt)
+}
+
+/// Runs each line by itself, with `$OUT` for a folder outside, and answers which ended with success.
+#[track_caller]
+fn which_work(stage: &Stage, lines: &[&str]) -> Vec<bool> {
+    let mut script = format!(
+        "OUT={}; DATA={}; CONFIG={}; export OUT DATA CONFIG; ",
+        stage.workspace.outside("elsewhere").display(),
+        stage.workspace.outside("data").display(),
+        stage.workspace.outside("config").display()
+    );
+    for line in lines {
+        script.push_str(&format!(
+            "({line}) >/dev/null 2>&1 && echo yes || echo no; "
+        ));
+    }
+    let told = run(stage, &script);
+    // The shell itself may say how a line ended.
+    let lines_of_ours = told.lines().filter(|it| ["yes", "no"].contains(it));
+    let told: Vec<bool> = lines_of_ours.map(|it| it == "yes").collect();
+    assert_eq!(told.len(), lines.len());
+    told
+}
+
+#[track_caller]
+fn check(stage: &Stage, all_work: bool, lines: &[&str]) {
+    let worked = which_work(stage, lines);
+    let wrong: Vec<&&str> = lines
+        .iter()
+        .zip(worked)
+        .filter_map(|(line, worked)| (worked != all_work).then_some(line))
+        .collect();
+    assert_eq!(
+        wrong,
+        Vec::<&&str>::new(),
+        "all were to end with {all_work}"
+    );
+}
+
+#[test]
+fn what_this_kernel_can_hold_is_said() {
+    let kernel = Kernel::look();
+    let _ = writeln!(std::io::stderr(), "{kernel:?}");
+    assert!(is_held(6) || kernel.landlock < 6 || !kernel.seccomp);
+}
+
+#[test]
+fn a_command_writes_in_the_project_and_nowhere_else() {
+    if !is_held(3) {
+        return;
+    }
+    let stage = stage(CONFINED);
+    fs::write(stage.workspace.outside("elsewhere").join("there"), "old").unwrap();
+    check(
+        &stage,
+        true,
+        &[
+            "echo new > b.txt",
+            "mkdir d && mv b.txt d/c.txt && ln d/c.txt e.txt && rm -r d",
+            "chmod 600 a.txt && touch a.txt",
+            "echo x > $TMPDIR/t && mktemp",
+            "echo x > /dev/null",
+            "cat $OUT/there",
+            "ls /",
+            "sh -c 'kill $$' & wait",
+            "git init -q g 2>/dev/null || true",
+        ],
+    );
+    check(
+        &stage,
+        false,
+        &[
+            "echo x > $OUT/new",
+            "echo x >> $OUT/there",
+            ": > $OUT/there",
+            "truncate -s 0 $OUT/there",
+            "rm $OUT/there",
+            "mv $OUT/there b",
+            "ln $OUT/there hard && echo x > hard",
+            "ln -s $OUT/there soft && echo x > soft",
+            "mkdir $OUT/d",
+            "mkfifo $OUT/f",
+            "cp a.txt $OUT/",
+            "cd $OUT && echo x > relative",
+            "echo x > /dev/shm/../../$OUT/x",
+            "setsid sh -c 'echo x > $OUT/x'",
+            "mount -t tmpfs none $OUT",
+            "unshare -m true",
+            "unshare -Ur true",
+            "echo x > /proc/$PPID/root$OUT/x",
+            "kill -0 $PPID",
+            "env python3 -c 'open(\"/tmp/undine-outside\", \"w\")'",
+        ],
+    );
+    let text = fs::read_to_string(stage.workspace.outside("elsewhere").join("there")).unwrap();
+    assert_eq!(text, "old");
+}
+
+#[test]
+fn undines_own_folders_are_not_written_and_nothing_takes_their_place() {
+    if !is_held(3) {
+        return;
+    }
+    for config in [CONFINED, NO_NETWORK, BOTH] {
+        let stage = stage(config);
+        check(
+            &stage,
+            true,
+            &[
+                "cat .undine/conversations/*.jsonl",
+                "cat $CONFIG/config.toml",
+                "echo x > b.txt",
+            ],
+        );
+        check(
+            &stage,
+            false,
+            &[
+                "echo x >> .undine/conversations/forged.jsonl",
+                "for log in .undine/conversations/*.jsonl; do echo x >> $log; done",
+                "rm .undine/conversations/*.jsonl",
+                "echo 'x = 1' > .undine/config.toml",
+                "mv .undine elsewhere",
+                "rm -rf .undine",
+                "cd .undine && echo x > config.toml",
+                "ln .undine/conversations/*.jsonl hard",
+                "echo x >> $CONFIG/config.toml",
+                "echo x > $CONFIG/permissions.toml",
+                "mv $CONFIG $CONFIG.old",
+                "mkdir -p $DATA/known && echo x > $DATA/known/forged",
+                "mv $DATA $DATA.old",
+                "mv $(pwd) $(pwd).old",
+                "umount .undine",
+                "mount -o remount,rw .undine",
+                "nsenter -t $PPID -m sh -c 'echo x > .undine/config.toml'",
+                "echo x > /proc/$PPID/root$(pwd)/.undine/config.toml",
+                "echo x > /proc/$PPID/cwd/.undine/config.toml",
+            ],
+        );
+        assert!(!stage.workspace.exists(".undine/config.toml"));
+        assert_eq!(stage.workspace.logs().len(), 1 + 1);
+    }
+}
+
+#[test]
+fn a_command_that_runs_in_a_folder_of_undines_writes_nothing_there() {
+    if !is_held(3) {
+        return;
+    }
+    let stage = stage(BOTH);
+    let (_, prompt) = stage.call(
+        "execute_command",
+        json!({"command": "echo x > forged; ls", "working_dir": ".undine/conversations"}),
+    );
+    let told = stage.result(&prompt);
+    assert!(
+        !told.contains("forged\n") || told.contains("Read-only"),
+        "{told}"
+    );
+    assert!(!stage.workspace.exists(".undine/conversations/forged"));
+}
+
+#[test]
+fn a_link_in_place_of_undines_folder_stops_confined_commands() {
+    if !is_held(3) {
+        return;
+    }
+    let stage = stage(CONFINED);
+    let other = stage.workspace.outside("elsewhere");
+    std::os::unix::fs::symlink(&other, stage.workspace.path(".undine")).unwrap();
+    let told = run(&stage, "echo ran > b.txt");
+    assert!(
+        told.contains("is a link") && told.contains("[exit code 126]"),
+        "{told}"
+    );
+    assert!(!stage.workspace.exists("b.txt"));
+}
+
+#[test]
+fn without_network_a_command_reaches_nobody_and_is_told_why() {
+    if !is_held(3) {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let reach =
+        format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))'");
+    let stage = stage(NO_NETWORK);
+    let told = run(&stage, &reach);
+    assert!(
+        told.contains("The sandbox ended it when it reached for the network"),
+        "{told}"
+    );
+    check(
+        &stage,
+        false,
+        &[
+            &reach,
+            "python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)'",
+            "python3 -c 'import socket; socket.socket(socket.AF_INET6)'",
+            "python3 -c 'import socket; socket.socket(40, 1)'",
+            &format!("setsid {reach}"),
+            &format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'"),
+        ],
+    );
+    check(
+        &stage,
+        true,
+        &[
+            "python3 -c 'import socket; socket.socket(socket.AF_UNIX); socket.socketpair()'",
+            "echo x > $OUT/free",
+        ],
+    );
+    assert!(listener.accept().is_err(), "somebody got through");
+    drop(stage);
+    let stage = Stage::with(Setup::agent(), "", "[safety]\nmode = \"full_access\"\n");
+    assert_eq!(run(&stage, &reach), "[no output]");
+    listener.accept().unwrap();
+}
+
+#[test]
+fn bug_30_a_command_in_the_background_is_confined_alike() {
+    if !is_held(3) {
+        return;
+    }
+    let stage = stage(BOTH);
+    let out = stage.workspace.outside("elsewhere");
+    for line in [
+        format!("echo x > {}/new", out.display()),
+        "python3 -c 'import socket; socket.socket()'".to_owned(),
+        "echo x > .undine/config.toml".to_owned(),
+    ] {
+        let line = format!("{line}; code=$?; touch done; echo $code; sleep 1000");
+        let arguments = json!({"command": line, "mode": "background"});
+        let (_, prompt) = stage.call("execute_command", arguments);
+        let told = stage.result(&prompt);
+        let code = told.lines().last().unwrap();
+        assert!(["1", "2", "159"].contains(&code), "{told}");
+        assert!(stage.workspace.exists("done"));
+        fs::remove_file(stage.workspace.path("done")).unwrap();
+    }
+    assert!(!out.join("new").exists());
+    assert!(!stage.workspace.exists(".undine/config.toml"));
+}
+
+#[test]
+fn a_failure_that_may_be_the_sandboxs_doing_names_it() {
+    if !is_held(3) {
+        return;
+    }
+    let stage = stage(CONFINED);
+    let out = stage.workspace.outside("elsewhere");
+    let told = run(&stage, &format!("echo x > {}/new", out.display()));
+    assert!(
+        told.contains("Perhaps the sandbox is why.") && told.contains("Permission denied"),
+        "{told}"
+    );
+    let told = run(&stage, "exit 3");
+    assert_eq!(told, "[no output]\n[exit code 3]");
+}
+
+#[test]
+fn the_command_lines_flags_confine_as_the_options_do() {
+    if !is_held(3) {
+        return;
+    }
+    let reach = "python3 -c 'import socket; socket.socket()'";
+    for (flags, network, files) in [
+        (&["--sandbox"][..], false, false),
+        (&["--no-network"], false, true),
+        (&["--confine-fs"], true, false),
+        (&[], true, true),
+    ] {
+        let mut stage = stage("[safety]\nmode = \"full_access\"\n");
+        stage.restart_with_flags(flags);
+        let worked = which_work(&stage, &[reach, "echo x > $OUT/x"]);
+        assert_eq!(worked, [network, files], "{flags:?}");
+    }
+}
+
+#[test]
+fn a_repository_confines_and_does_not_free() {
+    if !is_held(3) {
+        return;
+    }
+    let project =
+        |value: &str| format!("//- /.undine/config.toml\n[safety]\nfilesystem = \"{value}\"\n");
+    let stage = stage_of(&project("project"), "[safety]\nmode = \"full_access\"\n");
+    check(&stage, false, &["echo x > $OUT/x"]);
+    drop(stage);
+    let stage = stage_of(&project("free"), CONFINED);
+    check(&stage, false, &["echo x > $OUT/x"]);
+    stage.editor.take("the warning", |it: &Value| {
+        it["params"]["message"]
+            .as_str()
+            .is_some_and(|it| it.contains("may not set safety.filesystem"))
+    });
+}
+
+/// Runs a line in a folder without any tool, and answers what it said.
+fn run_confined(folder: &Path, files: Files, streams: Streams, line: &str) -> String {
+    let children = Children::new(Launcher::at(env!("CARGO_BIN_EXE_undine")));
+    let command = Command {
+        line: line.to_owned(),
+        folder: folder.to_owned(),
+        environment: scrubbed(std::env::vars_os(), &[]),
+        streams,
+        sandbox: Some(Sandbox {
+            network: false,
+            files,
+            protected: Vec::new(),
+        }),
+        limits: Limits::default(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let run = host::process::run(command, children.place(), CancellationToken::new(), |_| {});
+    runtime.block_on(run).unwrap().output.text
+}
+
+#[test]
+fn bug_31_an_empty_list_of_places_allows_no_writing() {
+    if !is_held(3) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a"), "alpha").unwrap();
+    for line in [
+        "echo x > b",
+        "echo x >> a",
+        "rm a",
+        "mkdir d",
+        "mv a b",
+        "cp a /tmp/undine-outside",
+    ] {
+        let script = format!("({line}) 2>/dev/null || echo denied");
+        let told = run_confined(
+            folder.path(),
+            Files::Below(Vec::new()),
+            Streams::Pipe,
+            &script,
+        );
+        assert_eq!(told, "denied\n", "{line}");
+    }
+    let names: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(names.len(), 1);
+    assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"alpha");
+}
+
+#[test]
+fn a_command_that_may_change_nothing_reads_and_changes_nothing() {
+    if !is_held(6) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a"), "alpha\n").unwrap();
+    let before = fs::metadata(folder.path().join("a")).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    for streams in [Streams::Pipe, Streams::Terminal] {
+        let works = |line: &str| {
+            let script = format!("({line}) >/dev/null 2>&1 && echo yes || echo no");
+            let told = run_confined(folder.path(), Files::Nothing, streams, &script);
+            told.contains("yes")
+        };
+        for line in [
+            "cat a",
+            "ls -l / | head -3",
+            "grep -r alpha .",
+            "echo x > /dev/null",
+            "sleep 1000 & kill $!",
+            "git --version",
+            "echo x | sort | uniq -c",
+            "python3 -c 'import socket; socket.socketpair()'",
+        ] {
+            assert!(works(line), "{line}");
+        }
+        for line in [
+            "echo x > a",
+            "echo x > b",
+            "echo x > /tmp/undine-outside",
+            "echo x > /dev/shm/undine-outside",
+            "rm a",
+            "mv a b",
+            "ln a b",
+            "chmod 777 a",
+            "chown 1 a",
+            "touch a",
+            "python3 -c 'import os; os.utime(\"a\", (1, 1))'",
+            "python3 -c 'import os; os.setxattr(\"a\", \"user.x\", b\"1\")'",
+            "chattr +d a",
+            "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"socket\")'",
+            "python3 -c 'import socket; socket.socket()'",
+            "kill -0 $PPID",
+            "kill -0 1",
+            "unshare -Ur true",
+            "mount -t tmpfs none /mnt",
+            "hostname other",
+            "nice -n -5 sh -c '[ $(nice) -lt 0 ]'",
+        ] {
+            assert!(!works(line), "{line}");
+        }
+    }
+    assert!(listener.accept().is_err());
+    let after = fs::metadata(folder.path().join("a")).unwrap();
+    assert_eq!(after.permissions(), before.permissions());
+    assert_eq!(after.modified().unwrap(), before.modified().unwrap());
+    assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"alpha\n");
+}
