@@ -482,7 +482,7 @@ fn the_list_shows_what_waits_here_and_one_of_it_whole() {
     );
     alone
         .undine(&["approve", "nonsense"])
-        .refused("There is no approval nonsense");
+        .refused("There is no approval \"nonsense\"");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn the_commands_are_announced_and_answered_without_the_model() {
     );
     assert_eq!(
         say(&stage, &session, "/checkpoints").text(),
-        format!("{}  By hand: a.txt, b.txt [a.txt, b.txt]", all[0].id)
+        format!("- {}  By hand: a.txt, b.txt [a.txt, b.txt]", all[0].id)
     );
     let made = say(&stage, &session, "/checkpoint slip.txt").text();
     assert!(
@@ -181,7 +181,7 @@ fn there_may_be_nothing_to_restore() {
     let missing = say(&stage, &session, "/restore 1999").text();
     assert_eq!(
         missing,
-        "There is no checkpoint 1999; list them to see which there are."
+        "There is no checkpoint 1999; `/checkpoints` in a chat and `undine checkpoints` in a terminal list them."
     );
 }
 

@@ -83,7 +83,7 @@ enum Command {
     Restore {
         /// The checkpoint's id, or its beginning.
         id: String,
-        /// Does not ask.
+        /// Restores without asking.
         #[arg(long)]
         force: bool,
     },
@@ -107,7 +107,7 @@ enum Command {
         /// Prints them as JSON, with those that were decided.
         #[arg(long)]
         json: bool,
-        /// The one to be shown; the beginning of its id is enough.
+        /// The action to be shown: its id, or its beginning.
         id: Option<String>,
     },
     /// Runs an action that waits for an approval: once, and only if it does what was shown.
@@ -116,12 +116,12 @@ enum Command {
     /// approving it again does that one. The mode of today and the places that tools never write count as for any
     /// other call. Exits with 0 when the action was done, else with 1.
     Approve {
-        /// The beginning of its id is enough.
+        /// The action's id, or its beginning.
         id: String,
     },
     /// Takes an action off the list, for good.
     Deny {
-        /// The beginning of its id is enough.
+        /// The action's id, or its beginning.
         id: String,
     },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.

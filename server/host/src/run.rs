@@ -129,11 +129,14 @@ async fn turn(
     match ended.stop_reason {
         acp::StopReason::EndTurn => Ok(()),
         acp::StopReason::Cancelled => Err("The task was cancelled.".to_owned()),
-        acp::StopReason::MaxTokens => Err("The answer reached its output cap.".to_owned()),
-        acp::StopReason::Refusal => Err("The model refused to answer.".to_owned()),
-        acp::StopReason::MaxTurnRequests => {
-            Err("The task was stopped: the model was asked too often.".to_owned())
+        acp::StopReason::MaxTokens => {
+            Err("The model's answer reached its largest size and was cut.".to_owned())
         }
+        acp::StopReason::Refusal => Err("The model refused to answer.".to_owned()),
+        acp::StopReason::MaxTurnRequests => Err(
+            "The task was stopped: the model was asked as often as limits.turn_answers allows."
+                .to_owned(),
+        ),
         other => Err(format!("The task was stopped ({other:?}).")),
     }
 }

@@ -465,16 +465,20 @@ fn change_line(change: &crate::apply::FileChange) -> String {
     }
 }
 
-/// The checkpoints in words, a line each.
+/// The checkpoints in words, as a list in Markdown.
 pub(crate) fn listing(all: &[Manifest]) -> String {
     /// More than that nobody reads in a chat.
     const MOST: usize = 50;
     if all.is_empty() {
         return "There are no checkpoints in this project.".to_owned();
     }
-    let mut lines: Vec<String> = all.iter().take(MOST).map(line).collect();
+    let mut lines: Vec<String> = all
+        .iter()
+        .take(MOST)
+        .map(|it| format!("- {}", line(it)))
+        .collect();
     if all.len() > MOST {
-        lines.push(format!("and {} older ones", all.len() - MOST));
+        lines.push(format!("- and {} older ones", all.len() - MOST));
     }
     lines.join("\n")
 }

@@ -165,7 +165,9 @@ impl Host {
 }
 
 fn none(id: &str) -> String {
-    format!("There is no process {id:?} in the background of this session.")
+    format!(
+        "There is no process {id:?} in the background of this session; `/logs` lists those it has."
+    )
 }
 
 fn line(job: &Job) -> String {

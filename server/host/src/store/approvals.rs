@@ -91,7 +91,9 @@ pub enum State {
 /// Why an approval cannot be had. Each is one sentence for the person.
 #[derive(Debug, Error)]
 pub enum ApprovalError {
-    #[error("There is no approval {0}; `undine approvals --all` lists them.")]
+    #[error(
+        "There is no approval {0:?}; `/approvals` in a chat and `undine approvals --all` in a terminal list them."
+    )]
     Missing(String),
     #[error("{prefix} begins the ids of {count} approvals; write more of it.")]
     Ambiguous { prefix: String, count: usize },

@@ -244,7 +244,7 @@ impl Checkpoints {
                 "More than one checkpoint begins with \"{start}\"; give more of its id."
             )),
             (None, _) => Err(format!(
-                "There is no checkpoint {start}; list them to see which there are."
+                "There is no checkpoint {start}; `/checkpoints` in a chat and `undine checkpoints` in a terminal list them."
             )),
         }
     }
@@ -258,7 +258,11 @@ impl Checkpoints {
         let damaged = |error: io::Error| {
             format!("The checkpoint {id} is damaged ({error}); nothing was changed.")
         };
-        let missing = || format!("There is no checkpoint {id}; list them to see which there are.");
+        let missing = || {
+            format!(
+                "There is no checkpoint {id}; `/checkpoints` in a chat and `undine checkpoints` in a terminal list them."
+            )
+        };
         if !manifest::is_id(id) || !store.is_dir() {
             return Err(missing());
         }

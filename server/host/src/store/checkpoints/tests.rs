@@ -204,8 +204,8 @@ fn what_was_tampered_with_is_told_from_what_we_wrote() {
         The checkpoint ID is damaged (what it holds of a: its name is no hash); nothing was changed.
         The checkpoint ID is damaged (missing field `seal` at line 1 column 306); nothing was changed.
         The checkpoint ID is damaged (its manifest has another id); nothing was changed.
-        There is no checkpoint ../../../p; list them to see which there are.
-        There is no checkpoint 20200101-000000000-00000000; list them to see which there are.
+        There is no checkpoint ../../../p; `/checkpoints` in a chat and `undine checkpoints` in a terminal list them.
+        There is no checkpoint 20200101-000000000-00000000; `/checkpoints` in a chat and `undine checkpoints` in a terminal list them.
         A whole file system is no project; nothing is restored in it."#]]
     .assert_eq(&refused.join("\n"));
 }
