@@ -60,7 +60,7 @@ function M.question(it)
   end
   local words = {}
   if #kept > 0 then
-    table.insert(words, ("give back what %s was"):format(named(kept)))
+    table.insert(words, ("give back what %s %s"):format(named(kept), #kept == 1 and "was" or "were"))
   end
   if #gone > 0 then
     table.insert(words, ("remove %s, which did not exist"):format(named(gone)))

@@ -7,7 +7,7 @@ local function check_version(cmd)
     return vim.system({ cmd[1], "--version" }, { text = true, timeout = 3000 }):wait()
   end)
   if ok and result.code == 0 then
-    vim.health.ok(("`%s` is %s"):format(cmd[1], vim.trim(result.stdout)))
+    vim.health.ok(("`%s --version`: %s"):format(cmd[1], vim.trim(result.stdout)))
   else
     vim.health.warn(
       ("`%s --version` gave no answer"):format(cmd[1]),

@@ -158,8 +158,12 @@ local views = {
 ---@param view string may be empty
 function M.command(view)
   if view == "" then
-    local is_either = require("undine.approvals").current() or next(state.changes) == nil
-    view = is_either and "waiting" or "all"
+    local is_asked = require("undine.approvals").current() ~= nil
+    if not is_asked and next(state.changes) == nil then
+      vim.notify("Undine: nothing waits for an answer or a review.", vim.log.levels.INFO)
+      return
+    end
+    view = is_asked and "waiting" or "all"
   end
   if views[view] then
     views[view]()

@@ -100,7 +100,7 @@ local stop_notes = {
 function M.prompt(session, text)
   local client = client_of.of(session)
   if not client then
-    tell("the server has ended; :Undine starts it again")
+    tell("the server has ended; :Undine starts it again.")
     return
   end
   if session.n_running == 0 then
@@ -134,7 +134,7 @@ function M.stop()
   local session = state.shown()
   local client = session and client_of.of(session)
   if not session or not client or session.n_running == 0 then
-    tell("nothing is running")
+    tell("nothing is running.")
     return
   end
   client:notify("session/cancel", { sessionId = session.id })
@@ -146,7 +146,7 @@ end
 local function set_mode(session, mode)
   local client = client_of.of(session)
   if not client then
-    tell("the server has ended; :Undine starts it again")
+    tell("the server has ended; :Undine starts it again.")
     return
   end
   client:request("session/set_mode", { sessionId = session.id, modeId = mode }, function(err)
@@ -164,7 +164,7 @@ end
 function M.mode(mode)
   local session = state.shown()
   if not session then
-    tell("there is no session yet; :Undine starts one")
+    tell("there is no session yet; :Undine starts one.")
     return
   end
   if mode ~= "" then
@@ -204,7 +204,7 @@ end
 local function load(client, info)
   local entry = state.clients[client.id]
   if not entry then
-    tell("the server has ended; :UndineSessions starts it again")
+    tell("the server has ended; :UndineSessions starts it again.")
     return
   end
   -- The replay comes as updates before the answer, so the session begins empty now.
@@ -261,7 +261,7 @@ function M.pick()
         return
       end
       if #result.sessions == 0 then
-        tell("there is no earlier session here")
+        tell("there is no earlier session here.")
         return
       end
       vim.ui.select(result.sessions, {

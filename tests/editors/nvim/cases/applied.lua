@@ -443,6 +443,8 @@ return {
       child:cmd(command)
       T.eq({ command, told(child) }, { command, "Undine: nothing waits to be reviewed." })
     end
+    child:cmd("UndineReview")
+    T.eq(told(child), "Undine: nothing waits for an answer or a review.")
   end,
 
   ["the quickfix list has an entry a change, stays up to date and can judge"] = function(T)
@@ -495,7 +497,7 @@ return {
       1
     )
     child:cmd("UndineReview turn")
-    T.eq(list()[1], "Undine: 1 change of turn 8 in 1 file")
+    T.eq(list()[1], "Undine: 1 change of one turn in 1 file")
     T.eq(
       child:run(function()
         return vim.fn.getqflist({ nr = "$" }).nr

@@ -81,7 +81,7 @@ local function title(items, turn)
   end
   local n = vim.tbl_count(files)
   local where = n == 1 and "1 file" or ("%d files"):format(n)
-  local when = turn and (" of turn %d"):format(turn) or ""
+  local when = turn and " of one turn" or ""
   return ("Undine: %s%s in %s"):format(changes.counted(#items), when, where)
 end
 
