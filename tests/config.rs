@@ -218,3 +218,31 @@ fn a_file_full_of_problems_is_told_of_in_few_words() {
     assert_eq!(stage.editor.count(&options), 10);
     stage.editor.forget(&options);
 }
+
+#[test]
+fn what_is_misspelt_on_the_command_line_starts_nothing() {
+    for (arguments, told) in [
+        (
+            &["--mode", "readonly"][..],
+            "The command line has a bad value for safety.mode",
+        ),
+        (
+            &["-c", "safety.filesytem=project"],
+            "The command line has the unknown option safety.filesytem; nothing was started.",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let ended = std::process::Command::new(env!("CARGO_BIN_EXE_undine"))
+            .args(["run"])
+            .args(arguments)
+            .arg("do it")
+            .env("UNDINE_CONFIG_DIR", folder.path())
+            .env("UNDINE_DATA_DIR", folder.path())
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{error}");
+        assert!(error.contains(told), "{error}");
+    }
+}

@@ -252,14 +252,28 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
     if arguments.confine_fs || arguments.sandbox {
         put(&mut table, "safety.filesystem", Value::from("project"));
     }
+    let layer = Layer {
+        origin: Origin::Flag,
+        value: Value::Object(table),
+        trusted: true,
+    };
+    check(&layer)?;
     Ok(Flags {
-        layer: Layer {
-            origin: Origin::Flag,
-            value: Value::Object(table),
-            trusted: true,
-        },
+        layer,
         added: added(&arguments.add_dir)?,
     })
+}
+
+/// What is misspelt on the command line may have been meant to hold the agent back, so nothing starts without it.
+fn check(flags: &Layer) -> anyhow::Result<()> {
+    let problems = engine::config::resolve(std::slice::from_ref(flags)).problems;
+    match problems.first() {
+        Some(problem) => {
+            let what = problem.text.trim_end_matches("; it is ignored.");
+            anyhow::bail!("{what}; nothing was started")
+        }
+        None => Ok(()),
+    }
 }
 
 /// The folders of `--add-dir`, whole. One that is none is found out before anything starts (spec 4.6).
