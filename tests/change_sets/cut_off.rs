@@ -53,11 +53,11 @@ fn what_had_not_begun_is_told_as_old_and_what_lay_beside_is_gone() {
     let (kind, text) = message(&stage);
     assert_eq!(kind, 3, "{text}");
     assert!(
-        text.contains("\nopen.txt: old\nsub/closed.txt: old\n"),
+        text.contains("\nopen.txt: on the disk old\nsub/closed.txt: on the disk old\n"),
         "{text}"
     );
     assert!(
-        text.contains("sub/new/made.txt: old, it was not created"),
+        text.contains("sub/new/made.txt: on the disk old, it was not created"),
         "{text}"
     );
     assert!(!text.contains("checkpoint"), "{text}");
@@ -79,7 +79,7 @@ fn what_was_half_done_is_told_file_by_file_to_the_person_and_to_the_model() {
     let (kind, text) = message(&stage);
     assert_eq!(kind, 2, "{text}");
     assert!(
-        text.contains("\nopen.txt: old\nsub/closed.txt: new\nsub/windows.txt: another text"),
+        text.contains("\nopen.txt: on the disk old\nsub/closed.txt: on the disk new\nsub/windows.txt: on the disk another text"),
         "{text}"
     );
     // It can be taken back, and the whole new text of the torn file is kept.

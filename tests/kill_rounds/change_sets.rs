@@ -94,7 +94,7 @@ fn round(rng: &mut Rng, usual: Duration, seen: &mut Seen) {
                 At::New => "new",
             };
             assert!(
-                text.contains(&format!("\n{path}: {word}")),
+                text.contains(&format!("\n{path}: on the disk {word}")),
                 "{path} is {word}: {text}"
             );
         }

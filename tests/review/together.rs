@@ -6,6 +6,7 @@ use crate::support::stage::Stage;
 use protocol::hunks::ListReviewParams;
 use protocol::methods::ListReview;
 use serde_json::json;
+use std::io::Read;
 
 const OLD: &str = "one\ntwo\nthree\nfour\nfive\n";
 
@@ -85,6 +86,55 @@ fn an_edit_that_the_model_was_told_of_is_reviewed_whenever_the_server_is_killed(
         }
         assert_eq!(hunks(&stage.editor), [r#"0..1 was "two\n""#], "{round}");
     }
+}
+
+/// What happens to a file while its earlier record is read waits for it, so for a moment no record had the edit.
+#[test]
+fn an_edit_that_was_made_while_a_record_was_read_is_reviewed_after_a_kill() {
+    let large = "a line of the person's own\n".repeat(150_000);
+    let mut stage = Stage::with(Setup::agent(), FILES, AUTO);
+    stage.workspace.write("a.txt", format!("two\n4\n{large}"));
+    agent_edits(&stage, "two\n", "2\n");
+    stage.editor.finish();
+    stage.restart();
+    let (_, _, mut asked) = stage.ask("go");
+    asked.call("edit_file", edit("a.txt", "4\n", "four\n"));
+    asked.end();
+    // It is asked again, with the result.
+    let mut asked = stage.model.next();
+    stage.editor.kill();
+    asked.say("done");
+    stage.restart_with_another_model();
+    assert_eq!(hunks(&stage.editor), [r#"0..2 was "two\n4\n""#]);
+}
+
+/// The journal of a change went before its review was on the disk: a server that died between the two had changed a
+/// file without a word.
+#[test]
+fn a_change_is_told_or_reviewed_whenever_the_server_is_killed_behind_it() {
+    let large = "a line of the person's own\n".repeat(150_000);
+    for round in 0..3 {
+        let mut stage = Stage::with(Setup::agent(), FILES, AUTO);
+        stage.workspace.write("a.txt", format!("two\n{large}"));
+        let (_, _, mut asked) = stage.ask("go");
+        asked.call("edit_file", edit("a.txt", "two\n", "2\n"));
+        asked.end();
+        let journal = stage.workspace.outside("data").join("journal");
+        let has_journal = || std::fs::read_dir(&journal).is_ok_and(|it| it.count() > 0);
+        let is_new = || std::fs::File::open(stage.workspace.path("a.txt")).is_ok_and(begins_new);
+        // At the first moment at which no journal tells of the change.
+        while !is_new() || has_journal() {
+            std::thread::yield_now();
+        }
+        stage.editor.kill();
+        stage.restart_with_another_model();
+        assert_eq!(hunks(&stage.editor), [r#"0..1 was "two\n""#], "{round}");
+    }
+}
+
+fn begins_new(mut file: std::fs::File) -> bool {
+    let mut first = [0];
+    file.read_exact(&mut first).is_ok() && first == *b"2"
 }
 
 #[test]

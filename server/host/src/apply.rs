@@ -196,6 +196,10 @@ async fn run(
         }
         Err(fault) => Err(fault),
     };
+    if let Ok(Applied::Done { .. }) = &applied {
+        // Whenever this server dies, the next one knows of the change by the journal or by the review.
+        world.editor.reviewed().await;
+    }
     records.end(world);
     applied
 }

@@ -51,8 +51,8 @@ pub enum Event {
     Searched(Vec<PathBuf>),
     /// What an earlier server knew of a file. The error is for the person.
     Recalled(PathBuf, Result<Option<Box<Kept>>, String>),
-    /// A call has finished, and its review is on the disk.
-    Kept(SessionKey, CallId, WorkEnd),
+    /// What the reviews knew is on the disk; sent once for each work that waits for it.
+    Reviewed,
     /// Something that the person is to hear once.
     Warn(String),
     /// A session's processes in the background are others now.
@@ -168,6 +168,8 @@ pub enum Ask {
         uri: lsp::Uri,
         reply: oneshot::Sender<bool>,
     },
+    /// Answers when all that the reviews know by now is on the disk.
+    Reviewed(oneshot::Sender<()>),
     /// Writes into a session's log which files a call is about to change. Not answered when the call has
     /// ended meanwhile.
     NoteEdit {
@@ -276,6 +278,12 @@ impl Editor {
     pub async fn written(&self, files: Vec<Written>) {
         // A loop that is gone has no reviews to keep.
         let _ = self.inbox.send(Event::Written(files)).await;
+    }
+
+    /// Waits until all that the reviews know by now is on the disk.
+    pub async fn reviewed(&self) {
+        // A loop that is gone has saved what it could.
+        let _ = self.ask(Ask::Reviewed).await;
     }
 
     /// Says something that the person must hear of.

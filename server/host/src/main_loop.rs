@@ -329,7 +329,7 @@ impl Host {
             Event::SaveReview => self.save_review(),
             Event::Searched(paths) => self.searched(&paths),
             Event::Recalled(path, found) => self.recalled(&path, found),
-            Event::Kept(session, call, end) => self.finished_and_kept(&session, call, end),
+            Event::Reviewed => self.run_reviewed(),
             Event::Warn(text) => self.warn_once(text),
             Event::Processes(session) => self.processes_changed(&session),
             Event::Abandoned => self.drop_abandoned(),
@@ -360,6 +360,10 @@ impl Host {
                 reply,
             }),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
+            Ask::Reviewed(reply) => self.when_reviewed(move |_| {
+                // Who asked may be gone.
+                let _ = reply.send(());
+            }),
             Ask::NoteEdit {
                 session,
                 call,

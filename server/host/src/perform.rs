@@ -373,20 +373,11 @@ impl Host {
     /// The model is told of an edit when its review is on the disk: whatever becomes of this server then, the person
     /// is shown what the model knows that it did.
     pub(crate) fn finished(&mut self, session: &SessionKey, call: CallId, end: WorkEnd) {
-        self.save_review();
-        let Some(saved) = self.reviews.saved() else {
-            return self.finished_and_kept(session, call, end);
-        };
-        let (inbox, session) = (self.inbox.clone(), session.clone());
-        self.runtime.spawn(async move {
-            // A thread that is gone saves no more.
-            let _ = saved.await;
-            // A loop that is gone has no model to tell.
-            let _ = inbox.send(Event::Kept(session, call, end)).await;
-        });
+        let session = session.clone();
+        self.when_reviewed(move |host| host.finished_and_kept(&session, call, end));
     }
 
-    pub(crate) fn finished_and_kept(&mut self, session: &SessionKey, call: CallId, end: WorkEnd) {
+    fn finished_and_kept(&mut self, session: &SessionKey, call: CallId, end: WorkEnd) {
         let (finished, saw) = end.into_finished();
         if let Some(open) = self.sessions.get_mut(session)
             && !saw.is_empty()

@@ -192,6 +192,11 @@ impl Reviews {
         self.is_searching || !self.recalling.is_empty()
     }
 
+    /// Whether something has happened to a file whose record is being read.
+    pub fn is_behind(&self) -> bool {
+        self.recalling.values().any(|it| !it.is_empty())
+    }
+
     /// Looks for the files of which an earlier server knew something, if that was not done before; then
     /// [`searched`](Self::searched) is to be called. The answer blocks.
     pub fn search(&mut self) -> Option<impl FnOnce() -> Vec<PathBuf> + Send + 'static> {

@@ -42,8 +42,13 @@ impl Host {
                 (Stands::AtOld, Some(_), _) => "old",
                 (Stands::AtOther, _, _) => "another text, neither old nor new",
             };
+            // When a server starts, no document is open yet, and an editor may hold what the disk does not.
+            let place = match self.documents.get(&file.path) {
+                Some(_) => "in the editor",
+                None => "on the disk",
+            };
             // Writing to a string does not fail.
-            let _ = write!(text, "\n{}: {what}", shown(&file.path));
+            let _ = write!(text, "\n{}: {place} {what}", shown(&file.path));
         }
         let more = entry.files.len().saturating_sub(MAX_FILES);
         if more > 0 {

@@ -17,7 +17,7 @@ use engine::session::Input;
 use protocol::hunks::{ResolveReviewParams, ResolveReviewResult, ReviewAction};
 use protocol::review::Author;
 use protocol::session::{CallId, TurnId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub(crate) struct Reviewing {
     next: u64,
     /// What waits for the reviews of earlier servers, in order.
     pub waiting: Vec<Work>,
+    /// What waits until the disk knows what the reviews know, in order.
+    pub saving: VecDeque<Work>,
 }
 
 type Work = Box<dyn FnOnce(&mut Host) + Send>;

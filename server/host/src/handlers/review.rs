@@ -111,6 +111,34 @@ impl Host {
         }
     }
 
+    /// Does something when all that the reviews know by now is on the disk; also what waits for an earlier server's
+    /// record to be read.
+    pub(crate) fn when_reviewed(&mut self, work: impl FnOnce(&mut Self) + Send + 'static) {
+        if self.reviews.is_behind() {
+            let again = Box::new(|host: &mut Self| host.when_reviewed(work));
+            return self.reviewing.waiting.push(again);
+        }
+        self.save_review();
+        let Some(saved) = self.reviews.saved() else {
+            return work(self);
+        };
+        self.reviewing.saving.push_back(Box::new(work));
+        let inbox = self.inbox.clone();
+        self.runtime.spawn(async move {
+            // A thread that is gone saves no more.
+            let _ = saved.await;
+            // A loop that is gone does nothing.
+            let _ = inbox.send(Event::Reviewed).await;
+        });
+    }
+
+    /// All is saved in the order in which it came, so what has waited longest may be done.
+    pub(crate) fn run_reviewed(&mut self) {
+        if let Some(work) = self.reviewing.saving.pop_front() {
+            work(self);
+        }
+    }
+
     fn run_recalled(&mut self) {
         while !self.reviews.is_recalling() && !self.reviewing.waiting.is_empty() {
             let work = self.reviewing.waiting.remove(0);

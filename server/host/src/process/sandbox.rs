@@ -87,15 +87,22 @@ impl Sandbox {
         }
     }
 
-    /// Folders to be made read-only in the command's view, of those that are protected.
+    /// Folders to be made read-only in the command's view, of those that are protected. Also those where nothing could be
+    /// written: Landlock does not keep a file's mode, owner, times and attributes.
     fn shields(&self) -> Vec<&Path> {
+        let is_any = match &self.files {
+            Files::Free => true,
+            Files::Below(places) => !places.is_empty(),
+            Files::Nothing => false,
+        };
         let all = self.protected.iter().map(PathBuf::as_path);
-        // A writable place may lie in a protected one.
-        all.filter(|it| {
-            self.may_write(it)
-                || matches!(&self.files, Files::Below(places) if places.iter().any(|place| place.starts_with(it)))
-        })
-        .collect()
+        all.filter(|_| is_any).collect()
+    }
+
+    /// Whether a protected folder could be made, moved or replaced: it, or something in it, lies where is written.
+    fn could_be_replaced(&self, shield: &Path) -> bool {
+        let is_above = |places: &[PathBuf]| places.iter().any(|it| it.starts_with(shield));
+        self.may_write(shield) || matches!(&self.files, Files::Below(places) if is_above(places))
     }
 
     /// Folders above shields that could be renamed, so that another could take the shield's place; outermost first.
@@ -184,20 +191,22 @@ mod tests {
             };
             (owned(sandbox.shields()), owned(sandbox.pins()))
         };
+        let both = ["/home/me/.config/undine", "/home/me/p/.undine"].map(str::to_owned);
+        let both = Vec::from(both);
         assert_eq!(held(Files::Nothing), (vec![], vec![]));
         assert_eq!(held(Files::Below(vec![])), (vec![], vec![]));
         assert_eq!(
             held(Files::Below(vec!["/home/me/p".into()])),
-            (vec!["/home/me/p/.undine".to_owned()], vec![])
+            (both.clone(), vec![])
         );
         let (shields, pins) = held(Files::Free);
-        assert_eq!(shields, ["/home/me/.config/undine", "/home/me/p/.undine"]);
+        assert_eq!(shields, both);
         assert_eq!(
             pins,
             ["/home", "/home/me", "/home/me/.config", "/home/me/p"]
         );
         // A folder for temporary files within a protected one opens nothing.
         let (shields, _) = held(Files::Below(vec!["/home/me/.config/undine/tmp".into()]));
-        assert_eq!(shields, ["/home/me/.config/undine"]);
+        assert_eq!(shields, both);
     }
 }

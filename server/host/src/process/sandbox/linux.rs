@@ -129,31 +129,33 @@ fn ruleset(sandbox: &Sandbox) -> Result<Option<OwnedFd>, RulesetError> {
         }
     }
     let mut created = ruleset.create()?;
-    let mut allow = |path: &Path| -> Result<(), RulesetError> {
+    let mut allow = |path: &Path, rights: BitFlags<AccessFs>| -> Result<(), RulesetError> {
         // What is not there cannot be written.
         let (Ok(fd), Ok(meta)) = (PathFd::new(path), std::fs::metadata(path)) else {
             return Ok(());
         };
-        let rights: BitFlags<AccessFs> = match meta.is_dir() {
-            true => writing,
-            false => writing & AccessFs::from_file(ABI::V3),
+        let rights = match meta.is_dir() {
+            true => rights,
+            false => rights & AccessFs::from_file(ABI::V3),
         };
         (&mut created).add_rule(PathBeneath::new(fd, rights))?;
         Ok(())
     };
     match &sandbox.files {
-        Files::Free => allow(Path::new("/"))?,
+        Files::Free => allow(Path::new("/"), writing)?,
         Files::Below(places) => {
+            // Root could make the disk itself a file of the project.
+            let rights = writing & !(AccessFs::MakeBlock | AccessFs::MakeChar);
             for place in places {
-                allow(place)?;
+                allow(place, rights)?;
             }
             for device in DEVICES {
-                allow(Path::new(device))?;
+                allow(Path::new(device), rights)?;
             }
         }
         Files::Nothing => {
             for device in DISCARDING {
-                allow(Path::new(device))?;
+                allow(Path::new(device), writing)?;
             }
         }
     }

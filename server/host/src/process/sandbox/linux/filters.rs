@@ -166,6 +166,12 @@ fn refused() -> Result<Rules, seccompiler::Error> {
         of_ioctl.push(rule(1, Dword, Eq, request)?);
     }
     rules.insert(libc::SYS_ioctl, of_ioctl);
+    // Another process that may write no more, or has no time left, is as good as killed. Reading limits is free, and so
+    // are one's own by the number 0, which is how libraries name them.
+    let is_other = SeccompCondition::new(0, Dword, Ne, 0)?;
+    let is_set = SeccompCondition::new(2, Qword, Ne, 0)?;
+    let limits = vec![SeccompRule::new(vec![is_other, is_set])?];
+    rules.insert(libc::SYS_prlimit64, limits);
     Ok(rules)
 }
 

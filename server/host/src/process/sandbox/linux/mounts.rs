@@ -21,6 +21,13 @@ impl Mounts {
     pub(super) fn new(sandbox: &Sandbox) -> Result<Self, String> {
         let mut shields = Vec::new();
         for folder in sandbox.shields() {
+            if !sandbox.could_be_replaced(folder) {
+                // Nor made, nor led elsewhere.
+                if folder.is_dir() {
+                    shields.push(c_path(folder)?);
+                }
+                continue;
+            }
             let is_link = fs::symlink_metadata(folder).is_ok_and(|it| it.is_symlink());
             if is_link {
                 return Err(format!(
