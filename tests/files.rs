@@ -112,3 +112,28 @@ fn the_read_only_mode_deletes_and_makes_nothing() {
     stage.editor.end(&prompt);
     assert!(stage.workspace.exists("a.txt") && !stage.workspace.exists("x"));
 }
+
+#[test]
+fn bug_003_every_tool_that_the_model_is_told_of_can_be_called() {
+    let stage = Stage::with(Setup::agent(), "", "");
+    let (_, prompt, mut asked) = stage.ask("which tools are there?");
+    let tools = asked.body["tools"].as_array().unwrap().clone();
+    assert!(tools.len() > 7, "{tools:#?}");
+    let names: Vec<String> = tools
+        .iter()
+        .map(|it| it["function"]["name"].as_str().unwrap().to_owned())
+        .collect();
+    for name in &names {
+        asked.call(name, json!({"no such argument": 1}));
+    }
+    asked.end();
+    let mut asked = stage.model.next();
+    let results = asked.results();
+    assert_eq!(results.len(), names.len());
+    for result in results {
+        assert!(!result.contains("There is no tool"), "{result}");
+    }
+    asked.say("done");
+    asked.end();
+    stage.editor.end(&prompt);
+}

@@ -187,3 +187,16 @@ fn two_servers_of_one_project_share_its_checkpoints() {
     assert_eq!(stage.workspace.read("a.txt"), "one\ntwo\nthree\n");
     assert_eq!(stage.workspace.read("b.txt"), "b\n");
 }
+
+#[test]
+fn bug_024_checkpoints_that_are_made_at_once_have_ids_of_their_own() {
+    let stage = stage();
+    let session = stage.editor.new_session();
+    let mut ids: Vec<String> = (0..40)
+        .map(|_| keep(&stage.editor, &session, &["a.txt"]).id)
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 40);
+    assert_eq!(list(&stage.editor, &session).len(), 40);
+}
