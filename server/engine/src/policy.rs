@@ -3,6 +3,8 @@
 //! Pure: mode, remembered answers and accesses in, a verdict out. Asking the person is the
 //! session's business. Fails closed: what no row allows is asked or denied (spec 19).
 
+pub mod shell;
+
 use protocol::approval::Rule;
 use protocol::session::Mode;
 use protocol::tool::{Access, Place};
@@ -232,7 +234,11 @@ mod tests {
             command: command.into(),
             cwd: "/p".into(),
             place: Place::Project,
+            reading: reading(),
         }
+    }
+    fn reading() -> protocol::tool::Reading {
+        shell::read("", &shell::Surroundings::default())
     }
 
     #[test]
@@ -342,6 +348,7 @@ mod tests {
             command: "cargo test".into(),
             cwd: "/q".into(),
             place: Place::External,
+            reading: reading(),
         };
         assert_eq!(decide(Mode::Ask, &rules, &[elsewhere]), Verdict::Ask);
     }

@@ -8,6 +8,7 @@ use crate::process::sandbox::{self, Sandbox};
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
+use engine::policy::shell::{Shell, Surroundings};
 use engine::provider::Image;
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
@@ -92,6 +93,28 @@ impl World {
             files,
             protected: self.workspace.own_folders(),
         })
+    }
+}
+
+impl World {
+    /// Where a command line is read, for a folder that it would run in.
+    pub fn surroundings(&self, folder: &FilePath) -> Surroundings {
+        let own = self.workspace.roots().iter().map(PathBuf::as_path);
+        let all = own
+            .chain(self.workspace.others())
+            .chain(self.workspace.scratchpad());
+        Surroundings {
+            shell: if cfg!(windows) {
+                Shell::PowerShell
+            } else {
+                Shell::Posix
+            },
+            cwd: folder.real.clone(),
+            home: std::env::home_dir(),
+            roots: all.map(Path::to_path_buf).collect(),
+            scratchpad: self.workspace.scratchpad().map(Path::to_path_buf),
+            protected: self.workspace.own_folders(),
+        }
     }
 }
 

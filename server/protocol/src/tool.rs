@@ -16,9 +16,49 @@ pub enum Access {
         command: String,
         cwd: PathBuf,
         place: Place,
+        reading: Reading,
     },
     /// Asks the person; never gated.
     Ask,
+}
+
+/// What a command line would do, as far as its text tells (spec 19.4 to 19.6).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Reading {
+    /// Of its worst part.
+    pub risk: Risk,
+    /// What forbids it in every mode, whoever wants it: the rule's name and what it looks at, as half a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forbidden: Option<String>,
+    /// The line as its parts say, whatever blanks, comments and needless quotes it was written with: what
+    /// remembered answers are compared with. None where a part cannot be read; such a line matches none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<String>,
+    /// Its program's name, where the line is one plain command: no second one, no substitution, no heredoc, no
+    /// redirection, no assignment before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// It runs in the scratchpad, runs no program that runs others or code, and names nothing outside (spec 5.9).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_scratchpad: bool,
+}
+
+/// What a command line may do to the world. Worse compares greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// Reads, and nothing else.
+    Read,
+    /// Changes files in a way that is known.
+    Change,
+    /// Runs a program that may do anything.
+    Run,
+    /// Reads or changes what lies outside the session's folders.
+    Outside,
+    /// Talks to other machines.
+    Network,
+    /// Installs or changes something for the whole machine (spec 19.3).
+    Machine,
 }
 
 /// Where a path lies (spec 4.1).

@@ -324,6 +324,7 @@ fn plan(rng: &mut Rng) -> Planned {
             command: format!("c{}", rng.u8(0..2)),
             cwd: "/p".into(),
             place,
+            reading: policy::shell::read("", &policy::shell::Surroundings::default()),
         },
         _ => Access::Ask,
     };

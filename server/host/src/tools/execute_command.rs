@@ -9,6 +9,7 @@ use crate::process::background::NO_TIMEOUT;
 use crate::process::{Command, Limits, Streams, environment};
 use crate::scratchpad;
 use crate::workspace::FilePath;
+use engine::policy::shell;
 use engine::session::Preview;
 use protocol::acp::ToolKind;
 use protocol::tool::Access;
@@ -97,6 +98,7 @@ impl Tool for ExecuteCommand {
                 command: line.clone(),
                 cwd: folder.real.clone(),
                 place: folder.place,
+                reading: shell::read(&line, &world.surroundings(&folder)),
             })
             .preview(Preview::Command {
                 line: line.clone(),

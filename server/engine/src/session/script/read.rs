@@ -24,6 +24,7 @@
 //! verb. The project is `/p`, Undine's own folder `/u`, and all else is outside. A plan shows its
 //! accesses and, after `as`, whatever else is to make a difference.
 
+use crate::policy::shell;
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage};
 use crate::session::{Decision, Finished, Planned, Preview, Replay};
 use protocol::acp::ToolKind;
@@ -197,7 +198,13 @@ impl<'a> Words<'a> {
                     true => self.path(),
                     false => ("/p".into(), Place::Project),
                 };
+                let around = shell::Surroundings {
+                    cwd: "/p".into(),
+                    roots: vec!["/p".into()],
+                    ..shell::Surroundings::default()
+                };
                 Access::Run {
+                    reading: shell::read(&command, &around),
                     command,
                     cwd,
                     place,
