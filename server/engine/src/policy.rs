@@ -1,103 +1,224 @@
 //! Decides whether a planned call may run.
 //!
-//! Pure: mode, remembered answers and accesses in, a verdict out. Asking the person is the
-//! session's business. Fails closed: what no row allows is asked or denied (spec 19).
+//! Pure: what a call touches, the mode, the person's rules and remembered answers in, a verdict out. Asking the person
+//! or the reviewer is the session's business. Fails closed: what no row allows is asked or denied.
+//!
+//! The order of decision (spec 19.2): what is never done; the person's own rules; the mode; the floors; what the
+//! scratchpad and remembered answers take away of the mode's question. Nothing below can weaken a denial, and only
+//! the mode's own question is ever softened, not one that the person has asked for.
 
+pub mod classifier;
+mod overrides;
+mod remembered;
 pub mod shell;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use remembered::{canonical, describe};
 
 use protocol::approval::Rule;
+use protocol::config::{Floor, Network, Safety};
 use protocol::session::Mode;
-use protocol::tool::{Access, Place};
-use std::path::Path;
+use protocol::tool::{Access, Place, Risk};
 
+/// What may be done with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    Allow,
-    Ask,
+    Allow(Hold),
+    /// The reviewer decides: a model that sees what the person has asked for (spec 19.8).
+    Review,
+    /// The person decides. Beside it, what they are told of why; nothing where the mode alone asks.
+    Ask(Option<String>),
     /// Not approvable; the reason is told to the model.
     Deny(String),
 }
 
-/// The strictest verdict over all accesses of a plan.
-pub fn decide(mode: Mode, rules: &[Rule], accesses: &[Access]) -> Verdict {
-    let mut worst = Verdict::Allow;
-    for access in accesses {
-        match by_mode(mode, access) {
-            Verdict::Allow => {}
-            Verdict::Ask if rules.iter().any(|it| covers(it, access)) => {}
-            Verdict::Ask => worst = Verdict::Ask,
-            deny @ Verdict::Deny(_) => return deny,
+impl Verdict {
+    pub fn allows(&self) -> bool {
+        matches!(self, Self::Allow(_))
+    }
+
+    fn rank(&self) -> (u8, bool) {
+        match self {
+            Self::Allow(Hold::AsConfigured) => (0, false),
+            Self::Allow(Hold::ReadOnly) => (1, false),
+            Self::Review => (2, false),
+            // One with a reason says more.
+            Self::Ask(why) => (3, why.is_some()),
+            Self::Deny(_) => (4, false),
         }
     }
-    worst
 }
 
-/// The table of spec 19.1, without remembered answers.
-fn by_mode(mode: Mode, access: &Access) -> Verdict {
+/// What a command is held to, beside the sandbox that the person has configured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    #[default]
+    AsConfigured,
+    /// It can write nothing and reach nobody, whatever it tries: the system sees to that (spec 7.3).
+    ReadOnly,
+}
+
+/// What decides beside the call itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate<'a> {
+    pub mode: Mode,
+    pub safety: &'a Safety,
+    /// Answers that count for this session: its own and those that were kept for always.
+    pub remembered: &'a [Rule],
+    /// Whether this system can hold a command to reading.
+    pub can_hold: bool,
+}
+
+/// Where a verdict comes from: what may be softened later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// The mode, or a floor that the person has not set.
+    Mode,
+    /// A rule or a floor of the person's.
+    Person,
+}
+
+impl Gate<'_> {
+    /// The strictest verdict over all accesses of a call.
+    pub fn decide(&self, tool: &str, accesses: &[Access]) -> Verdict {
+        let verdicts = accesses.iter().map(|it| self.judge(tool, it));
+        verdicts
+            .max_by_key(Verdict::rank)
+            .unwrap_or(Verdict::Allow(Hold::AsConfigured))
+    }
+
+    fn judge(&self, tool: &str, access: &Access) -> Verdict {
+        if let Some(why) = self.never(access) {
+            return Verdict::Deny(why);
+        }
+        if let Some(verdict) = overrides::first(&self.safety.rules, tool, access) {
+            return verdict;
+        }
+        let verdict = table::by_mode(self.mode, self.can_hold, access);
+        let (verdict, by) = self.with_floors(verdict, access);
+        let softens = match (&verdict, by) {
+            (Verdict::Ask(_) | Verdict::Review, By::Mode) => true,
+            (Verdict::Ask(_) | Verdict::Review, By::Person) => false,
+            (Verdict::Allow(_) | Verdict::Deny(_), _) => false,
+        };
+        let is_free = || {
+            let kept = self.remembered.iter();
+            stays_in_scratchpad(access) || { kept }.any(|it| remembered::covers(it, access))
+        };
+        match softens && is_free() {
+            true => Verdict::Allow(Hold::AsConfigured),
+            false => verdict,
+        }
+    }
+
+    /// What no mode, rule or answer can allow, and why.
+    fn never(&self, access: &Access) -> Option<String> {
+        match access {
+            Access::Web { .. } if self.safety.network == Network::Deny => Some(
+                "Denied: the network is switched off for this session. Go on without it, or ask the person to switch \
+                 it on."
+                    .to_owned(),
+            ),
+            Access::Write {
+                path,
+                place: Place::Protected,
+            } => Some(format!(
+                "Denied: {} belongs to Undine's own settings and history, which tools never write.",
+                path.display()
+            )),
+            Access::Run { reading, .. } => reading.forbidden.as_ref().map(|rule| {
+                format!(
+                    "Denied: {rule}. No mode allows this and nobody can approve it here; do what is needed another \
+                     way, or leave it to the person."
+                )
+            }),
+            Access::Read { .. }
+            | Access::Write { .. }
+            | Access::Ask
+            | Access::Memory { .. }
+            | Access::Web { .. }
+            | Access::Agent { .. }
+            | Access::Mcp { .. }
+            | Access::Computer { .. } => None,
+        }
+    }
+
+    /// Floors only raise (spec 19.3).
+    fn with_floors(&self, verdict: Verdict, access: &Access) -> (Verdict, By) {
+        let (floor, name, what) = match access {
+            Access::Run { reading, .. } if reading.risk == Risk::Install => (
+                self.safety.system_installs,
+                "system_installs",
+                "installs something for the whole machine",
+            ),
+            Access::Mcp {
+                says_it_reads: false,
+                ..
+            } => (
+                self.safety.external_writes,
+                "external_writes",
+                "may change something outside of this machine",
+            ),
+            Access::Run { .. }
+            | Access::Mcp { .. }
+            | Access::Read { .. }
+            | Access::Write { .. }
+            | Access::Ask
+            | Access::Memory { .. }
+            | Access::Web { .. }
+            | Access::Agent { .. }
+            | Access::Computer { .. } => return (verdict, By::Mode),
+        };
+        let (raised, by) = match floor {
+            Floor::Allow => return (verdict, By::Mode),
+            Floor::Auto => (Verdict::Review, By::Mode),
+            Floor::Ask => {
+                let why = format!("It {what}, and [safety] {name} is \"ask\".");
+                (Verdict::Ask(Some(why)), By::Person)
+            }
+            Floor::Deny => {
+                let why = format!("Denied: it {what}, and [safety] {name} is \"deny\".");
+                (Verdict::Deny(why), By::Person)
+            }
+        };
+        match raised.rank() > verdict.rank() {
+            true => (raised, by),
+            false => (verdict, By::Mode),
+        }
+    }
+
+    /// The rule that "don't ask again" would add for these accesses, if one rule can cover all that asks.
+    pub fn rule_for(&self, tool: &str, accesses: &[Access]) -> Option<Rule> {
+        let allows = |rule: &Rule| {
+            let with: Vec<Rule> = self.remembered.iter().chain([rule]).cloned().collect();
+            let gate = Gate {
+                remembered: &with,
+                ..*self
+            };
+            gate.decide(tool, accesses).allows()
+        };
+        accesses
+            .iter()
+            .filter(|it| !self.judge(tool, it).allows())
+            .filter_map(remembered::rule)
+            .find(allows)
+    }
+}
+
+/// What only touches the session's own folder for files that are no part of the work is not asked about (spec 4.5).
+fn stays_in_scratchpad(access: &Access) -> bool {
     match access {
-        Access::Ask => Verdict::Allow,
-        Access::Read {
-            place: Place::Project | Place::AddedDir | Place::Scratchpad,
-            ..
-        } => Verdict::Allow,
-        Access::Read {
-            path,
-            place: Place::Protected | Place::External,
-        } => outside(
-            mode,
-            &format!("reading {} outside the project", path.display()),
-        ),
-        Access::Write {
-            path,
-            place: Place::Protected,
-        } => Verdict::Deny(format!(
-            "Denied: {} belongs to Undine's own settings and history, which tools never write.",
-            path.display()
-        )),
-        Access::Write {
-            place: Place::Project | Place::AddedDir,
-            ..
-        } => match mode {
-            Mode::ReadOnly => read_only("changing files"),
-            Mode::Ask => Verdict::Ask,
-            Mode::Auto | Mode::FullAccess => Verdict::Allow,
-        },
-        Access::Write {
-            place: Place::Scratchpad,
-            ..
-        } => match mode {
-            Mode::ReadOnly => read_only("changing files"),
-            Mode::Ask | Mode::Auto | Mode::FullAccess => Verdict::Allow,
-        },
-        Access::Write {
-            path,
-            place: Place::External,
-        } => outside(
-            mode,
-            &format!("changing {} outside the project", path.display()),
-        ),
-        Access::Run { .. } => match mode {
-            Mode::ReadOnly => read_only("running programs"),
-            // Until the classifier exists, `auto` asks where it would classify.
-            Mode::Ask | Mode::Auto => Verdict::Ask,
-            Mode::FullAccess => Verdict::Allow,
-        },
+        Access::Run { reading, .. } => reading.in_scratchpad,
+        Access::Read { place, .. } | Access::Write { place, .. } => *place == Place::Scratchpad,
+        Access::Ask
+        | Access::Memory { .. }
+        | Access::Web { .. }
+        | Access::Agent { .. }
+        | Access::Mcp { .. }
+        | Access::Computer { .. } => false,
     }
-}
-
-fn outside(mode: Mode, what: &str) -> Verdict {
-    match mode {
-        Mode::ReadOnly => read_only(what),
-        Mode::Ask | Mode::Auto => Verdict::Ask,
-        Mode::FullAccess => Verdict::Allow,
-    }
-}
-
-fn read_only(what: &str) -> Verdict {
-    Verdict::Deny(format!(
-        "Denied: the session is in read_only mode, which does not allow {what}. Say what you would \
-         do instead, or ask the person to change the mode."
-    ))
 }
 
 /// Whether a call can wait for its approval and be made later as well as now: what changes files or runs a
@@ -112,308 +233,11 @@ pub fn is_replayable(accesses: &[Access]) -> bool {
             Place::Project | Place::AddedDir => true,
             Place::Scratchpad | Place::Protected | Place::External => false,
         },
-        Access::Ask => false,
+        Access::Ask
+        | Access::Memory { .. }
+        | Access::Web { .. }
+        | Access::Agent { .. }
+        | Access::Mcp { .. }
+        | Access::Computer { .. } => false,
     })
-}
-
-/// Whether a remembered answer covers an access: exactly what was shown, nothing wider.
-fn covers(rule: &Rule, access: &Access) -> bool {
-    match (rule, access) {
-        (
-            Rule::Run { command, cwd },
-            Access::Run {
-                command: asked,
-                cwd: asked_cwd,
-                ..
-            },
-        ) => *command == collapse_blanks(asked) && cwd == asked_cwd,
-        (
-            Rule::EditProject,
-            Access::Write {
-                place: Place::Project | Place::AddedDir,
-                ..
-            },
-        ) => true,
-        (
-            Rule::ExternalFolder { folder, .. },
-            Access::Read {
-                path,
-                place: Place::External,
-            },
-        ) => path.parent() == Some(folder.as_path()),
-        (
-            Rule::ExternalFolder { folder, writes },
-            Access::Write {
-                path,
-                place: Place::External,
-            },
-        ) => *writes && path.parent() == Some(folder.as_path()),
-        (Rule::Run { .. } | Rule::EditProject | Rule::ExternalFolder { .. }, _) => false,
-    }
-}
-
-/// The rule that "don't ask again in this session" would add for these accesses, if one rule can
-/// cover all that asks.
-pub fn session_rule(mode: Mode, rules: &[Rule], accesses: &[Access]) -> Option<Rule> {
-    let allows = |rule: &Rule| {
-        let with: Vec<Rule> = rules.iter().cloned().chain([rule.clone()]).collect();
-        decide(mode, &with, accesses) == Verdict::Allow
-    };
-    accesses
-        .iter()
-        .filter(|it| decide(mode, rules, std::slice::from_ref(it)) == Verdict::Ask)
-        .filter_map(rule_for)
-        .find(allows)
-}
-
-fn rule_for(access: &Access) -> Option<Rule> {
-    match access {
-        Access::Run { command, cwd, .. } => Some(Rule::Run {
-            command: collapse_blanks(command),
-            cwd: cwd.clone(),
-        }),
-        Access::Write {
-            place: Place::Project | Place::AddedDir,
-            ..
-        } => Some(Rule::EditProject),
-        Access::Read {
-            path,
-            place: Place::External,
-        } => folder_rule(path, false),
-        Access::Write {
-            path,
-            place: Place::External,
-        } => folder_rule(path, true),
-        Access::Read {
-            place: Place::Project | Place::AddedDir | Place::Scratchpad | Place::Protected,
-            ..
-        }
-        | Access::Write {
-            place: Place::Scratchpad | Place::Protected,
-            ..
-        }
-        | Access::Ask => None,
-    }
-}
-
-fn folder_rule(path: &Path, writes: bool) -> Option<Rule> {
-    let folder = path.parent()?.to_path_buf();
-    Some(Rule::ExternalFolder { folder, writes })
-}
-
-/// Blanks between words are one space in a remembered command; inside quotes they count. Only what is a
-/// blank to a shell: to it, a no-break space or a carriage return is part of a word like any letter.
-fn collapse_blanks(command: &str) -> String {
-    let blanks = [' ', '\t'];
-    if command.contains(['\'', '"', '\\', '\n']) {
-        return command.trim_matches(blanks).to_owned();
-    }
-    let words = command.split(blanks).filter(|it| !it.is_empty());
-    words.collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::PathBuf;
-
-    fn write(place: Place) -> Access {
-        Access::Write {
-            path: PathBuf::from("/p/a"),
-            place,
-        }
-    }
-    fn read(place: Place) -> Access {
-        Access::Read {
-            path: PathBuf::from("/p/a"),
-            place,
-        }
-    }
-    fn run(command: &str) -> Access {
-        Access::Run {
-            command: command.into(),
-            cwd: "/p".into(),
-            place: Place::Project,
-            reading: reading(),
-        }
-    }
-    fn reading() -> protocol::tool::Reading {
-        shell::read("", &shell::Surroundings::default())
-    }
-
-    #[test]
-    fn each_mode_has_its_column() {
-        let rows = [
-            read(Place::Project),
-            read(Place::External),
-            write(Place::Project),
-            write(Place::External),
-            write(Place::Protected),
-            run("make"),
-            Access::Ask,
-            read(Place::AddedDir),
-            write(Place::AddedDir),
-            read(Place::Scratchpad),
-            write(Place::Scratchpad),
-        ];
-        let mut table = String::new();
-        for access in &rows {
-            for mode in Mode::ALL {
-                let word = match decide(mode, &[], std::slice::from_ref(access)) {
-                    Verdict::Allow => "allow",
-                    Verdict::Ask => "ask",
-                    Verdict::Deny(_) => "deny",
-                };
-                table.push_str(&format!("{word:6}"));
-            }
-            table.truncate(table.trim_end().len());
-            table.push('\n');
-        }
-        expect_test::expect![[r#"
-            allow allow allow allow
-            deny  ask   ask   allow
-            deny  ask   allow allow
-            deny  ask   ask   allow
-            deny  deny  deny  deny
-            deny  ask   ask   allow
-            allow allow allow allow
-            allow allow allow allow
-            deny  ask   allow allow
-            allow allow allow allow
-            deny  allow allow allow
-        "#]]
-        .assert_eq(&table);
-    }
-
-    #[test]
-    fn the_strictest_access_decides() {
-        assert_eq!(
-            decide(Mode::Ask, &[], &[read(Place::Project), run("x")]),
-            Verdict::Ask
-        );
-        assert!(matches!(
-            decide(Mode::FullAccess, &[], &[run("x"), write(Place::Protected)]),
-            Verdict::Deny(_)
-        ));
-    }
-
-    #[test]
-    fn a_patch_that_is_only_partly_in_the_scratchpad_is_judged_as_a_whole() {
-        let patch =
-            |places: &[Place]| -> Vec<Access> { places.iter().copied().map(write).collect() };
-        let mixed = patch(&[Place::Scratchpad, Place::Project]);
-        let far = patch(&[Place::Scratchpad, Place::AddedDir, Place::External]);
-        assert_eq!(decide(Mode::Ask, &[], &mixed), Verdict::Ask);
-        assert_eq!(
-            session_rule(Mode::Ask, &[], &mixed),
-            Some(Rule::EditProject)
-        );
-        assert_eq!(decide(Mode::Auto, &[], &mixed), Verdict::Allow);
-        assert_eq!(decide(Mode::Auto, &[], &far), Verdict::Ask);
-        let own = patch(&[Place::Scratchpad, Place::Scratchpad]);
-        assert_eq!(decide(Mode::Ask, &[], &own), Verdict::Allow);
-        assert!(matches!(
-            decide(Mode::ReadOnly, &[], &own),
-            Verdict::Deny(_)
-        ));
-    }
-
-    #[test]
-    fn edits_of_the_project_that_are_not_asked_about_again_are_those_of_added_folders_too() {
-        let rule = session_rule(Mode::Ask, &[], &[write(Place::AddedDir)]).unwrap();
-        assert_eq!(rule, Rule::EditProject);
-        let verdict = |place| decide(Mode::Ask, std::slice::from_ref(&rule), &[write(place)]);
-        assert_eq!(verdict(Place::Project), Verdict::Allow);
-        assert_eq!(verdict(Place::AddedDir), Verdict::Allow);
-        assert_eq!(verdict(Place::External), Verdict::Ask);
-    }
-
-    #[test]
-    fn a_remembered_command_covers_only_itself() {
-        let rule = session_rule(Mode::Ask, &[], &[run("cargo   test")]).unwrap();
-        let rules = [rule];
-        assert_eq!(
-            decide(Mode::Ask, &rules, &[run("cargo test")]),
-            Verdict::Allow
-        );
-        assert_eq!(
-            decide(Mode::Ask, &rules, &[run("cargo test; rm x")]),
-            Verdict::Ask
-        );
-        assert_eq!(
-            decide(Mode::Ask, &rules, &[write(Place::Project)]),
-            Verdict::Ask
-        );
-        let elsewhere = Access::Run {
-            command: "cargo test".into(),
-            cwd: "/q".into(),
-            place: Place::External,
-            reading: reading(),
-        };
-        assert_eq!(decide(Mode::Ask, &rules, &[elsewhere]), Verdict::Ask);
-    }
-
-    #[test]
-    fn bug_026_a_remembered_command_clears_no_other_of_the_same_program() {
-        let rule = session_rule(Mode::Ask, &[], &[run("curl https://safe")]).unwrap();
-        let verdict = |command| decide(Mode::Ask, std::slice::from_ref(&rule), &[run(command)]);
-        assert_eq!(verdict("curl  https://safe"), Verdict::Allow);
-        for other in [
-            "curl https://evil",
-            "curl https://safe https://evil",
-            "curl",
-            "curl https://safe; curl https://evil",
-        ] {
-            assert_eq!(verdict(other), Verdict::Ask, "{other}");
-        }
-    }
-
-    #[test]
-    fn what_changes_or_runs_can_wait_and_what_reads_elsewhere_or_asks_cannot() {
-        let waits = |accesses: &[Access]| is_replayable(accesses);
-        assert!(waits(&[write(Place::Project), run("make")]));
-        assert!(waits(&[read(Place::Project), write(Place::External)]));
-        assert!(!waits(&[read(Place::External)]) && !waits(&[Access::Ask]));
-        assert!(!waits(&[write(Place::Project), read(Place::External)]));
-        assert!(waits(&[read(Place::AddedDir), write(Place::AddedDir)]));
-        assert!(!waits(&[write(Place::Project), write(Place::Scratchpad)]));
-    }
-
-    #[test]
-    fn a_remembered_command_is_the_one_that_a_shell_would_read() {
-        let same = |a: &str, b: &str| collapse_blanks(a) == collapse_blanks(b);
-        assert!(same(" cargo \t test ", "cargo test"));
-        for other in [
-            "cargo\u{a0}test",
-            "cargo\rtest",
-            "cargo\u{2003}test",
-            "cargo\u{b}test",
-        ] {
-            assert!(!same(other, "cargo test"), "{other:?}");
-        }
-    }
-
-    #[test]
-    fn a_remembered_read_outside_the_project_allows_no_write_there() {
-        let rule = session_rule(Mode::Ask, &[], &[read(Place::External)]).unwrap();
-        let rules = [rule];
-        let verdict = |access| decide(Mode::Ask, &rules, &[access]);
-        assert_eq!(verdict(read(Place::External)), Verdict::Allow);
-        assert_eq!(verdict(write(Place::External)), Verdict::Ask);
-        let both = [read(Place::External), write(Place::External)];
-        let rules = [session_rule(Mode::Ask, &[], &both).unwrap()];
-        assert_eq!(decide(Mode::Ask, &rules, &both), Verdict::Allow);
-    }
-
-    #[test]
-    fn a_remembered_answer_never_weakens_a_denial() {
-        assert!(matches!(
-            decide(
-                Mode::ReadOnly,
-                &[Rule::EditProject],
-                &[write(Place::Project)]
-            ),
-            Verdict::Deny(_)
-        ));
-    }
 }

@@ -15,13 +15,16 @@ mod laws;
 mod script;
 
 pub use call::{Action, Finished, Planned, Preview, Question};
-pub use effect::{CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Update};
+pub use effect::{
+    CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Reviewed, Update,
+};
 pub use fold::replay;
 pub use replay::{Replay, ReplayEnd};
 
 use crate::context::Entry;
 use crate::provider::ToolSpec;
 use protocol::approval::Rule;
+use protocol::config::Safety;
 use protocol::record::Record;
 use protocol::session::{CallId, Mode, StreamId, TurnId};
 use protocol::tool::Outcome;
@@ -45,6 +48,12 @@ pub struct Settings {
     pub turn_answers: u32,
     /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
     pub attended: bool,
+    /// What the person has configured of what may be done without asking. The mode is the session's own.
+    pub safety: Safety,
+    /// Answers that the person gave for always.
+    pub standing: Vec<Rule>,
+    /// Whether this system can hold a command to reading.
+    pub can_hold: bool,
 }
 
 /// One conversation's whole state.
@@ -162,6 +171,8 @@ impl Session {
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
+            Input::Reviewed(call, review) => self.reviewed(call, review, &mut effects),
+            Input::Forget(rule) => self.forget(&rule, &mut effects),
             Input::Queued(call, stored) => self.queued(call, stored, &mut effects),
             Input::Replay(replay) => self.replay(*replay, &mut effects),
             Input::Output(call, text) => self.output(call, text, &mut effects),
@@ -178,6 +189,20 @@ impl Session {
         out.push(Effect::Append(Record::Mode { mode }));
         out.push(Effect::Show(Update::Mode(mode)));
         self.rejudge(out);
+    }
+
+    /// What the session was told not to ask about again.
+    pub fn remembered(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    fn forget(&mut self, rule: &Rule, out: &mut Vec<Effect>) {
+        let n_before = self.rules.len();
+        self.rules.retain(|it| it != rule);
+        self.settings.standing.retain(|it| it != rule);
+        if self.rules.len() < n_before {
+            out.push(Effect::Append(Record::Forgot { rule: rule.clone() }));
+        }
     }
 
     /// The person sees a command's answer in its place; the model never sees it.

@@ -7,7 +7,7 @@ use crate::acp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// One answer that the person can choose. Ids are fixed: `once`, `session`, `no`.
+/// One answer that the person can choose. Ids are fixed: `once`, `session`, `always`, `no`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApprovalOption {
     pub id: OptionId,
@@ -23,17 +23,20 @@ pub enum OptionId {
     Once,
     /// Yes, and do not ask again in this session.
     Session,
+    /// Yes, and never ask again: the answer is kept in `permissions.toml`.
+    Always,
     /// No.
     No,
 }
 
 impl OptionId {
-    pub const ALL: [Self; 3] = [Self::Once, Self::Session, Self::No];
+    pub const ALL: [Self; 4] = [Self::Once, Self::Session, Self::Always, Self::No];
 
     pub fn id(self) -> &'static str {
         match self {
             Self::Once => "once",
             Self::Session => "session",
+            Self::Always => "always",
             Self::No => "no",
         }
     }
@@ -46,14 +49,14 @@ impl OptionId {
     pub fn kind(self) -> acp::PermissionOptionKind {
         match self {
             Self::Once => acp::PermissionOptionKind::AllowOnce,
-            Self::Session => acp::PermissionOptionKind::AllowAlways,
+            Self::Session | Self::Always => acp::PermissionOptionKind::AllowAlways,
             Self::No => acp::PermissionOptionKind::RejectOnce,
         }
     }
 
     pub fn allows(self) -> bool {
         match self {
-            Self::Once | Self::Session => true,
+            Self::Once | Self::Session | Self::Always => true,
             Self::No => false,
         }
     }
@@ -63,7 +66,7 @@ impl OptionId {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Rule {
-    /// This command line, blanks collapsed, in this folder.
+    /// This command line in this folder, however its blanks and quotes are written.
     Run { command: String, cwd: PathBuf },
     /// Changes to files of the project.
     EditProject,

@@ -69,6 +69,15 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<Rule>,
     },
+    /// The reviewer of mode `auto` allowed a call, or put it to the person, and why.
+    Reviewed {
+        call: CallId,
+        allowed: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The person took a remembered answer back.
+    Forgot { rule: Rule },
     /// A call is about to change these files, all of them or none. Written ahead: whoever finds no result
     /// of the call behind it learns from the files themselves how far it came.
     Edit {
@@ -149,6 +158,8 @@ impl Record {
             | Self::User { .. }
             | Self::Assistant { .. }
             | Self::Call { .. }
+            | Self::Reviewed { .. }
+            | Self::Forgot { .. }
             | Self::Edit { .. }
             | Self::Result { .. }
             | Self::Command { .. }

@@ -20,6 +20,24 @@ pub enum Access {
     },
     /// Asks the person; never gated.
     Ask,
+    /// Keeps something over sessions.
+    Memory { summary: String },
+    /// Reads something of the web: all of what is sent, and the host if one is named.
+    Web {
+        summary: String,
+        host: Option<String>,
+    },
+    /// Starts an agent of its own, with this task.
+    Agent { task: String },
+    /// Calls a tool of an MCP server. That it only reads is the server's own word, and counts for no more than that.
+    Mcp {
+        server: String,
+        tool: String,
+        arguments: String,
+        says_it_reads: bool,
+    },
+    /// Uses the person's screen, mouse and keys.
+    Computer { summary: String },
 }
 
 /// What a command line would do, as far as its text tells (spec 19.4 to 19.6).
@@ -57,8 +75,10 @@ pub enum Risk {
     Outside,
     /// Talks to other machines.
     Network,
-    /// Installs or changes something for the whole machine (spec 19.3).
+    /// Changes something of the whole machine, or with the rights of another.
     Machine,
+    /// Installs something for the whole machine, by a package command (spec 19.3).
+    Install,
 }
 
 /// Where a path lies (spec 4.1).

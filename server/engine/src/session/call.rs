@@ -1,10 +1,11 @@
 //! One tool call: planned, judged, perhaps asked about, run, and given exactly one result.
 
 use super::Session;
-use super::effect::{CallChange, CallContent, CallStatus, Decision, Effect, Update};
+use super::effect::{CallChange, CallContent, CallStatus, Decision, Effect, Reviewed, Update};
 use super::replay::Origin;
 use crate::context::{Held, MAX_PICTURES, Sight};
-use crate::policy::{self, Verdict};
+use crate::policy::classifier::{self, Review};
+use crate::policy::{self, Gate, Hold, Verdict};
 use crate::provider::{Image, ToolCall};
 use protocol::acp::ToolKind;
 use protocol::approval::{ApprovalOption, OptionId, Rule};
@@ -56,6 +57,8 @@ pub struct Question {
     pub accesses: Vec<Access>,
     pub preview: Vec<Preview>,
     pub options: Vec<ApprovalOption>,
+    /// Why the person is asked, where the mode alone does not say it.
+    pub reason: Option<String>,
     /// How often the call had been planned anew before this. With the call it names the question: an answer
     /// to an earlier one, which showed something else, is not an answer to this.
     pub round: u32,
@@ -121,6 +124,10 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) enum Stage {
     Planning,
+    /// The reviewer of mode `auto` looks at it.
+    Reviewing {
+        plan: Planned,
+    },
     /// The options are those that the person was offered; the mode may change meanwhile.
     Asking {
         plan: Planned,
@@ -186,6 +193,10 @@ impl Session {
         }
     }
 
+    fn call(&self, id: CallId) -> Option<&Call> {
+        self.turn.as_ref()?.calls.get(&id)
+    }
+
     pub(super) fn call_mut(&mut self, id: CallId) -> Option<&mut Call> {
         self.turn.as_mut()?.calls.get_mut(&id)
     }
@@ -201,6 +212,7 @@ impl Session {
             allowed,
             title,
             origin,
+            call,
             ..
         }) = self.call_mut(id)
         else {
@@ -209,7 +221,7 @@ impl Session {
         if let Ok(plan) = &plan {
             *title = Some(plan.title.clone());
         }
-        let (allowed, today) = (allowed.clone(), origin.mode());
+        let (allowed, today, tool) = (allowed.clone(), origin.mode(), call.name.clone());
         let plan = match plan {
             Ok(plan) => plan,
             Err(text) => {
@@ -232,25 +244,137 @@ impl Session {
             },
         )));
         let mode = today.map_or(self.mode, |it: Mode| it.min(self.mode));
-        match policy::decide(mode, &self.rules, &plan.accesses) {
-            // What was shown and allowed before is allowed again; anything else is asked about.
-            Verdict::Allow | Verdict::Ask if allowed.as_deref() == Some(plan.shown.as_str()) => {
-                self.run(id, plan.shown, out);
-            }
-            // Who approves sees whatever is another change than the one that was stored, in every mode.
-            Verdict::Allow | Verdict::Ask if today.is_some() => self.replay_changed(id, plan, out),
-            Verdict::Allow => self.run(id, plan.shown, out),
-            Verdict::Ask if self.settings.attended => self.ask_person(id, plan, out),
-            Verdict::Ask => self.set_aside(id, plan, out),
+        match self.judge(mode, &tool, &plan.accesses) {
             Verdict::Deny(reason) => {
                 self.refuse(id, &reason, out);
                 self.advance(out);
             }
+            // What was shown and allowed before is allowed again; anything else is asked about.
+            Verdict::Allow(_) | Verdict::Review | Verdict::Ask(_)
+                if allowed.as_deref() == Some(plan.shown.as_str()) =>
+            {
+                self.run(id, plan.shown, Hold::AsConfigured, out);
+            }
+            // Who approves sees whatever is another change than the one that was stored, in every mode.
+            Verdict::Allow(_) | Verdict::Review | Verdict::Ask(_) if today.is_some() => {
+                self.replay_changed(id, plan, out);
+            }
+            Verdict::Allow(hold) => self.run(id, plan.shown, hold, out),
+            Verdict::Review => self.ask_reviewer(id, plan, out),
+            Verdict::Ask(reason) => self.ask_somebody(id, plan, reason, out),
         }
     }
 
-    fn ask_person(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
-        let options = self.options(&plan.accesses);
+    /// What the policy says of a call now.
+    pub(super) fn judge(&self, mode: Mode, tool: &str, accesses: &[Access]) -> Verdict {
+        let remembered = self.all_remembered();
+        self.gate(mode, &remembered).decide(tool, accesses)
+    }
+
+    fn all_remembered(&self) -> Vec<Rule> {
+        let all = self.rules.iter().chain(&self.settings.standing);
+        all.cloned().collect()
+    }
+
+    fn gate<'a>(&'a self, mode: Mode, remembered: &'a [Rule]) -> Gate<'a> {
+        Gate {
+            mode,
+            safety: &self.settings.safety,
+            remembered,
+            can_hold: self.settings.can_hold,
+        }
+    }
+
+    /// Puts a call to the reviewer, unless it speaks to them.
+    fn ask_reviewer(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
+        let Some(call) = self.call(id) else { return };
+        let (tool, arguments) = (&call.call.name, &call.arguments);
+        if let Some(reason) = classifier::speaks_to_reviewer(tool, arguments, &plan) {
+            return self.escalate(id, plan, reason, out);
+        }
+        // The answer that asks for the call is still coming, or stands last in the history.
+        let said = match &self.turn {
+            Some(turn) if !turn.text.is_empty() => turn.text.as_str(),
+            Some(_) | None => classifier::last_said(&self.history),
+        };
+        let request = classifier::request(
+            &self.settings.model,
+            &self.history,
+            said,
+            tool,
+            arguments,
+            &plan,
+        );
+        if let Some(call) = self.call_mut(id) {
+            call.stage = Stage::Reviewing { plan };
+        }
+        let request = Box::new(request);
+        out.push(Effect::AskReviewer { call: id, request });
+    }
+
+    pub(super) fn reviewed(
+        &mut self,
+        id: CallId,
+        review: Result<Reviewed, String>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(Call {
+            stage: Stage::Reviewing { plan },
+            ..
+        }) = self.call_mut(id)
+        else {
+            return;
+        };
+        let plan = plan.clone();
+        let review = match review {
+            Ok(said) => classifier::read(&said.text, &said.thought),
+            Err(why) => Review::Escalate(format!("The reviewer could not be asked: {why}")),
+        };
+        match review {
+            Review::Allow => {
+                out.push(Effect::Append(Record::Reviewed {
+                    call: id,
+                    allowed: true,
+                    reason: None,
+                }));
+                self.run(id, plan.shown, Hold::AsConfigured, out);
+            }
+            Review::Escalate(reason) => self.escalate(id, plan, reason, out),
+        }
+    }
+
+    /// The reviewer has not allowed a call: the person decides, if they can.
+    fn escalate(&mut self, id: CallId, plan: Planned, reason: String, out: &mut Vec<Effect>) {
+        out.push(Effect::Append(Record::Reviewed {
+            call: id,
+            allowed: false,
+            reason: Some(reason.clone()),
+        }));
+        self.ask_somebody(id, plan, Some(reason), out);
+    }
+
+    fn ask_somebody(
+        &mut self,
+        id: CallId,
+        plan: Planned,
+        reason: Option<String>,
+        out: &mut Vec<Effect>,
+    ) {
+        match self.settings.attended {
+            true => self.ask_person(id, plan, reason, out),
+            false => self.set_aside(id, plan, reason, out),
+        }
+    }
+
+    fn ask_person(
+        &mut self,
+        id: CallId,
+        plan: Planned,
+        reason: Option<String>,
+        out: &mut Vec<Effect>,
+    ) {
+        let tool = self.call(id).map(|it| it.call.name.clone());
+        let options = self.options(&tool.unwrap_or_default(), &plan.accesses);
         let Some(call) = self.call_mut(id) else {
             return;
         };
@@ -260,6 +384,7 @@ impl Session {
             accesses: plan.accesses.clone(),
             preview: plan.preview.clone(),
             options: options.clone(),
+            reason,
             round: call.rounds,
         });
         call.stage = Stage::Asking { plan, options };
@@ -268,11 +393,18 @@ impl Session {
     }
 
     /// Nobody can be asked: stores the call if it can be made later, and refuses it otherwise.
-    fn set_aside(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
+    fn set_aside(
+        &mut self,
+        id: CallId,
+        plan: Planned,
+        reason: Option<String>,
+        out: &mut Vec<Effect>,
+    ) {
         if !policy::is_replayable(&plan.accesses) {
+            let why = reason.map(|it| format!(" ({it})")).unwrap_or_default();
             let text = format!(
-                "Not done: \"{}\" needs the person's approval, nobody can be asked in this run, and it is of no use \
-                 later. Go on without it, or say what you would need.",
+                "Not done: \"{}\" needs the person's approval{why}, nobody can be asked in this run, and it is of no \
+                 use later. Go on without it, or say what you would need.",
                 plan.title
             );
             self.refuse(id, &text, out);
@@ -319,17 +451,23 @@ impl Session {
     }
 
     /// The answers that a person can give, each with the rule it would add.
-    fn options(&self, accesses: &[Access]) -> Vec<ApprovalOption> {
+    fn options(&self, tool: &str, accesses: &[Access]) -> Vec<ApprovalOption> {
         let mut options = vec![ApprovalOption {
             id: OptionId::Once,
             label: "Allow once".to_owned(),
             rule: None,
         }];
-        if let Some(rule) = policy::session_rule(self.mode, &self.rules, accesses) {
-            let label = session_label(&rule);
+        let remembered = self.all_remembered();
+        if let Some(rule) = self.gate(self.mode, &remembered).rule_for(tool, accesses) {
+            let what = label(&rule);
             options.push(ApprovalOption {
                 id: OptionId::Session,
-                label,
+                label: format!("Allow {what} for this session"),
+                rule: Some(rule.clone()),
+            });
+            options.push(ApprovalOption {
+                id: OptionId::Always,
+                label: format!("Always allow {what}"),
                 rule: Some(rule),
             });
         }
@@ -372,8 +510,11 @@ impl Session {
             self.refuse(id, &text, out);
             return self.advance(out);
         }
-        self.run(id, shown, out);
+        self.run(id, shown, Hold::AsConfigured, out);
         if let Some(rule) = rule {
+            if option == OptionId::Always {
+                out.push(Effect::KeepRule(rule.clone()));
+            }
             self.rules.push(rule);
             self.rejudge(out);
         }
@@ -383,41 +524,48 @@ impl Session {
     /// denied now is refused, and neither need be asked any more.
     pub(super) fn rejudge(&mut self, out: &mut Vec<Effect>) {
         let Some(turn) = &self.turn else { return };
-        let judged: Vec<(CallId, String, Verdict)> = turn
+        let judged: Vec<(CallId, Effect, Planned, Verdict)> = turn
             .calls
             .iter()
-            .filter_map(|(id, call)| match &call.stage {
-                Stage::Asking { plan, .. } => {
-                    let verdict = policy::decide(self.mode, &self.rules, &plan.accesses);
-                    Some((*id, plan.shown.clone(), verdict))
-                }
-                Stage::Planning | Stage::Queueing | Stage::Running { .. } => None,
+            .filter_map(|(id, call)| {
+                let (stop, plan) = match &call.stage {
+                    Stage::Asking { plan, .. } => (Effect::StopAsking(*id), plan),
+                    Stage::Reviewing { plan } => (Effect::StopReviewer(*id), plan),
+                    Stage::Planning | Stage::Queueing | Stage::Running { .. } => return None,
+                };
+                let verdict = self.judge(self.mode, &call.call.name, &plan.accesses);
+                Some((*id, stop, plan.clone(), verdict))
             })
             .collect();
-        for (id, shown, verdict) in judged {
+        for (id, stop, plan, verdict) in judged {
             match verdict {
-                Verdict::Ask => {}
-                Verdict::Allow => {
-                    out.push(Effect::StopAsking(id));
-                    self.run(id, shown, out);
+                Verdict::Allow(hold) => {
+                    out.push(stop);
+                    self.run(id, plan.shown, hold, out);
                 }
                 Verdict::Deny(reason) => {
-                    out.push(Effect::StopAsking(id));
+                    out.push(stop);
                     self.refuse(id, &reason, out);
                 }
+                // The person need not wait for the reviewer any more, nor answer what the reviewer may.
+                Verdict::Ask(reason) if matches!(stop, Effect::StopReviewer(_)) => {
+                    out.push(stop);
+                    self.ask_somebody(id, plan, reason, out);
+                }
+                Verdict::Ask(_) | Verdict::Review => {}
             }
         }
         self.advance(out);
     }
 
-    fn run(&mut self, id: CallId, shown: String, out: &mut Vec<Effect>) {
+    fn run(&mut self, id: CallId, shown: String, hold: Hold, out: &mut Vec<Effect>) {
         let Some(call) = self.call_mut(id) else {
             return;
         };
         call.allowed = Some(shown.clone());
         call.stage = Stage::Running { shown };
         out.push(Effect::Show(status(id, CallStatus::Running)));
-        out.push(Effect::RunCall(id));
+        out.push(Effect::RunCall { call: id, hold });
     }
 
     pub(super) fn output(&mut self, id: CallId, text: String, out: &mut Vec<Effect>) {
@@ -530,6 +678,7 @@ impl Session {
             };
             let (stop, ran) = match call.stage {
                 Stage::Asking { .. } => (Effect::StopAsking(id), Ran::No),
+                Stage::Reviewing { .. } => (Effect::StopReviewer(id), Ran::No),
                 Stage::Planning | Stage::Queueing => (Effect::StopCall(id), Ran::No),
                 // An edit that the editor has in hand, or half a command: nobody can say.
                 Stage::Running { .. } => (Effect::StopCall(id), Ran::Yes),
@@ -631,17 +780,13 @@ const GIVEN_UP: &str = "Not run, because the answer that asked for it broke off;
 /// What the model is told of a call that ran when its answer broke off.
 const BROKEN_OFF: &str = "Stopped while it ran, because the answer that asked for it broke off, so it may be done in part. Look at the present state before you go on.";
 
-/// What "for this session" would allow, in words: it can be more than the one thing that is shown.
-fn session_label(rule: &Rule) -> String {
+/// What a remembered answer would allow, in words: it can be more than the one thing that is shown.
+fn label(rule: &Rule) -> &'static str {
     match rule {
-        Rule::Run { .. } => "Allow this command for this session".to_owned(),
-        Rule::EditProject => "Allow all edits in the project for this session".to_owned(),
-        Rule::ExternalFolder { writes: false, .. } => {
-            "Allow reading in this folder for this session".to_owned()
-        }
-        Rule::ExternalFolder { writes: true, .. } => {
-            "Allow reading and edits in this folder for this session".to_owned()
-        }
+        Rule::Run { .. } => "this command",
+        Rule::EditProject => "all edits in the project",
+        Rule::ExternalFolder { writes: false, .. } => "reading in this folder",
+        Rule::ExternalFolder { writes: true, .. } => "reading and edits in this folder",
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::call::{Action, Finished, Planned, Preview, Question};
 use super::replay::{Replay, ReplayEnd};
+use crate::policy::Hold;
 use crate::provider::{Image, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
-use protocol::approval::OptionId;
+use protocol::approval::{OptionId, Rule};
 use protocol::record::Record;
 use protocol::session::{CallId, Mode, PromptId, StreamId};
 use protocol::tool::Outcome;
@@ -33,6 +34,10 @@ pub enum Input {
     /// A call's plan, or what was wrong with its arguments (read by the model).
     Planned(CallId, Result<Planned, String>),
     Decided(CallId, Decision),
+    /// What the reviewer answered, or why there is no answer.
+    Reviewed(CallId, Result<Reviewed, String>),
+    /// The person takes a remembered answer back.
+    Forget(Rule),
     /// What became of storing a call for later approval: the approval's id, or why it was not stored (read by
     /// the model).
     Queued(CallId, Result<String, String>),
@@ -49,6 +54,14 @@ pub struct Decision {
     pub option: OptionId,
     /// Why not, in the person's words.
     pub note: Option<String>,
+}
+
+/// The reviewer's words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reviewed {
+    pub text: String,
+    /// What it thought, where its provider tells.
+    pub thought: String,
 }
 
 /// Everything that may be asked of the world. The host performs them in order; `Append` stands
@@ -71,6 +84,15 @@ pub enum Effect {
         call: CallId,
         question: Box<Question>,
     },
+    /// Asks the reviewer of mode `auto`. Answered by [`Input::Reviewed`].
+    AskReviewer {
+        call: CallId,
+        request: Box<ModelRequest>,
+    },
+    /// The reviewer need not answer any more.
+    StopReviewer(CallId),
+    /// The person said "always": the answer is to be kept.
+    KeepRule(Rule),
     /// Nobody can be asked: the action is to be stored, until the person approves it. Answered by
     /// [`Input::Queued`].
     QueueApproval {
@@ -79,7 +101,10 @@ pub enum Effect {
     },
     /// The question is moot.
     StopAsking(CallId),
-    RunCall(CallId),
+    RunCall {
+        call: CallId,
+        hold: Hold,
+    },
     StopCall(CallId),
     /// Answers an approval of a stored action: exactly one for each [`Input::Replay`].
     EndReplay {

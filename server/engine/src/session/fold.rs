@@ -76,8 +76,9 @@ impl Session {
                         text: text.clone(),
                     });
                 }
-                Record::Command { .. } => {}
+                Record::Command { .. } | Record::Reviewed { .. } => {}
                 Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
+                Record::Forgot { rule } => session.rules.retain(|it| it != rule),
                 Record::Edit { call, files, .. } => {
                     if let Some(edit) = open.get_mut(call) {
                         *edit = Some(files);
@@ -126,6 +127,8 @@ impl Session {
             | Record::Assistant { .. }
             | Record::Call { .. }
             | Record::Decision { .. }
+            | Record::Reviewed { .. }
+            | Record::Forgot { .. }
             | Record::Edit { .. }
             | Record::Command { .. }
             | Record::Told { .. }
@@ -281,6 +284,8 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
             Record::Started { .. }
             | Record::Told { .. }
             | Record::Decision { .. }
+            | Record::Reviewed { .. }
+            | Record::Forgot { .. }
             | Record::Edit { .. }
             | Record::Mode { .. }
             | Record::Model { .. }

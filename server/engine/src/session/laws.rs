@@ -5,7 +5,7 @@
 //! effects are checked against the picture. Break the code once and one of these goes red.
 
 use super::*;
-use crate::policy::{self, Verdict};
+use crate::policy::{self, Gate, Hold, Verdict};
 use crate::provider::{
     Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason, ToolCall, Usage,
 };
@@ -13,9 +13,10 @@ use crate::rounds::rounds;
 use fastrand::Rng;
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
+use protocol::config::Safety;
 use protocol::record::Stands;
 use protocol::session::PromptId;
-use protocol::tool::{Access, Outcome, Place};
+use protocol::tool::{Access, Outcome, Place, Reading, Risk};
 use std::collections::{HashMap, HashSet};
 
 pub(super) fn settings() -> Settings {
@@ -29,6 +30,9 @@ pub(super) fn settings() -> Settings {
         edit_rounds: 2,
         turn_answers: 6,
         attended: true,
+        safety: Safety::default(),
+        standing: Vec::new(),
+        can_hold: false,
     }
 }
 
@@ -40,6 +44,8 @@ struct World {
     planning: HashSet<CallId>,
     asking: HashMap<CallId, Planned>,
     queueing: HashSet<CallId>,
+    reviewing: HashSet<CallId>,
+    can_hold: bool,
     /// Calls of approved actions, with what was shown and the mode of the day.
     replays: HashMap<CallId, (String, Mode)>,
     replays_due: HashSet<String>,
@@ -129,8 +135,11 @@ impl World {
                     assert_eq!(action.plan, self.last_plan[call]);
                     let accesses = &action.plan.accesses;
                     assert!(policy::is_replayable(accesses));
-                    let verdict = policy::decide(mode, &self.rules, accesses);
-                    assert_eq!(verdict, Verdict::Ask, "only what is asked about is stored");
+                    let verdict = self.decide(mode, accesses);
+                    assert!(
+                        matches!(verdict, Verdict::Ask(_) | Verdict::Review),
+                        "only what is asked about is stored"
+                    );
                     assert!(self.queueing.insert(*call), "stored twice");
                 }
                 Effect::EndReplay { approval, end } => {
@@ -151,7 +160,23 @@ impl World {
                         "a question was withdrawn that was not open"
                     );
                 }
-                Effect::RunCall(call) => self.run(*call, mode, input),
+                Effect::RunCall { call, hold } => self.run(*call, *hold, mode, input),
+                Effect::AskReviewer { call, request } => {
+                    let accesses = &self.last_plan[call].accesses;
+                    let verdict = self.decide(mode, accesses);
+                    assert_eq!(verdict, Verdict::Review, "nothing else is reviewed");
+                    assert!(!self.replays.contains_key(call));
+                    assert!(self.reviewing.insert(*call), "reviewed twice at once");
+                    valid(request);
+                }
+                Effect::StopReviewer(call) => {
+                    assert!(self.reviewing.remove(call), "nobody reviewed it");
+                }
+                Effect::KeepRule(rule) => {
+                    let said =
+                        matches!(input, Input::Decided(_, it) if it.option == OptionId::Always);
+                    assert!(said && self.rules.contains(rule));
+                }
                 Effect::StopCall(call) => {
                     let known = self.planning.remove(call)
                         | self.running.remove(call).is_some()
@@ -196,11 +221,13 @@ impl World {
                 self.just_ended.push(*call);
             }
             Record::Decision { rule, .. } => self.rules.extend(rule.clone()),
+            Record::Forgot { rule } => self.rules.retain(|it| it != rule),
             Record::User { .. } => *ended = false,
             Record::Started { .. }
             | Record::Assistant { .. }
             | Record::Command { .. }
             | Record::Told { .. }
+            | Record::Reviewed { .. }
             | Record::Edit { .. }
             | Record::Mode { .. }
             | Record::Model { .. } => {}
@@ -208,8 +235,18 @@ impl World {
         self.records.push(record.clone());
     }
 
-    /// `RunCall` follows only a plan that the policy allows or a decision that allows it.
-    fn run(&mut self, call: CallId, mode: Mode, input: &Input) {
+    fn decide(&self, mode: Mode, accesses: &[Access]) -> Verdict {
+        let gate = Gate {
+            mode,
+            safety: &Safety::default(),
+            remembered: &self.rules,
+            can_hold: self.can_hold,
+        };
+        gate.decide("t", accesses)
+    }
+
+    /// `RunCall` follows only a plan that the policy allows, a review or a decision that allows it.
+    fn run(&mut self, call: CallId, hold: Hold, mode: Mode, input: &Input) {
         let plan = self.last_plan[&call].clone();
         let decided = match input {
             Input::Decided(it, decision) if *it == call => {
@@ -223,17 +260,29 @@ impl World {
                 *shown, plan.shown,
                 "an approval was good for something else"
             );
-            let verdict = policy::decide(mode.min(*today), &self.rules, &plan.accesses);
+            let verdict = self.decide(mode.min(*today), &plan.accesses);
             assert!(
                 !matches!(verdict, Verdict::Deny(_)),
                 "an approval weakened a denial"
             );
             self.allowed.insert(call, plan.shown.clone());
         }
-        let by_policy = policy::decide(mode, &self.rules, &plan.accesses) == Verdict::Allow;
-        let again = self.allowed.get(&call) == Some(&plan.shown);
+        let verdict = self.decide(mode, &plan.accesses);
         assert!(
-            decided || by_policy || again,
+            !matches!(verdict, Verdict::Deny(_)),
+            "a denial was weakened"
+        );
+        let by_policy = verdict == Verdict::Allow(hold);
+        let again = self.allowed.get(&call) == Some(&plan.shown);
+        let reviewed = match input {
+            Input::Reviewed(it, Ok(said)) if *it == call => {
+                assert!(self.reviewing.remove(&call));
+                said.text == "ALLOW" || (said.text.is_empty() && said.thought == "ALLOW")
+            }
+            _ => false,
+        };
+        assert!(
+            decided || by_policy || again || reviewed,
             "a call ran that nobody allowed"
         );
         assert!(!self.results.contains(&call));
@@ -255,6 +304,7 @@ impl World {
             }
             Input::Planned(call, _) => drop(self.planning.remove(call)),
             Input::Queued(call, _) => drop(self.queueing.remove(call)),
+            Input::Reviewed(call, _) => drop(self.reviewing.remove(call)),
             Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_))
                 if self.stream == Some(*stream)
                     && !effects
@@ -269,6 +319,7 @@ impl World {
             | Input::SetMode(_)
             | Input::Command { .. }
             | Input::Tell(_)
+            | Input::Forget(_)
             | Input::Replay(_)
             | Input::Model(..)
             | Input::Output(..) => {}
@@ -324,7 +375,13 @@ fn plan(rng: &mut Rng) -> Planned {
             command: format!("c{}", rng.u8(0..2)),
             cwd: "/p".into(),
             place,
-            reading: policy::shell::read("", &policy::shell::Surroundings::default()),
+            reading: Reading {
+                risk: [Risk::Read, Risk::Change, Risk::Run, Risk::Install][rng.usize(0..4)],
+                forbidden: (rng.u8(0..9) == 0).then(|| "no".to_owned()),
+                canonical: rng.bool().then(|| "c".to_owned()),
+                program: None,
+                in_scratchpad: rng.u8(0..9) == 0,
+            },
         },
         _ => Access::Ask,
     };
@@ -378,7 +435,27 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
 
 fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
     let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
-    match rng.u8(0..42) {
+    match rng.u8(0..46) {
+        42..=44 => {
+            let call = pick(rng, world.reviewing.iter().copied()).unwrap_or(any_call);
+            let (text, thought) = [
+                ("ALLOW", ""),
+                ("", "ALLOW"),
+                ("ESCALATE: x", ""),
+                ("ALLOW.", ""),
+            ][rng.usize(0..4)];
+            Input::Reviewed(
+                call,
+                match rng.u8(0..6) {
+                    0 => Err("no".into()),
+                    _ => Ok(Reviewed {
+                        text: text.into(),
+                        thought: thought.into(),
+                    }),
+                },
+            )
+        }
+        45 => Input::Forget(Rule::EditProject),
         40 => Input::Tell("told".into()),
         41 => Input::Command {
             text: "/c".into(),
@@ -455,7 +532,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
 
 fn decision(rng: &mut Rng) -> Decision {
     Decision {
-        option: OptionId::ALL[rng.usize(0..3)],
+        option: OptionId::ALL[rng.usize(0..4)],
         note: None,
     }
 }
@@ -464,13 +541,16 @@ fn decision(rng: &mut Rng) -> Decision {
 fn life(mut rng: Rng, steps: usize) -> u64 {
     let mode = Mode::ALL[rng.usize(0..4)];
     let attended = rng.bool();
+    let can_hold = rng.bool();
     let settings = || Settings {
         attended,
+        can_hold,
         ..settings()
     };
     let (mut session, effects) = Session::new("s".into(), "/p".into(), mode, settings());
     let mut world = World {
         attended,
+        can_hold,
         ..World::default()
     };
     world

@@ -23,8 +23,10 @@ mod steering;
 mod turns;
 mod unattended;
 
-use super::{Effect, Input, Session, Settings, laws, replay};
+use super::{Effect, Input, Reviewed, Session, Settings, laws, replay};
 use expect_test::Expect;
+use protocol::approval::Rule;
+use protocol::config::Floor;
 use protocol::record::{EditedFile, Record, Stands};
 use protocol::session::{CallId, Mode, PromptId, StreamId};
 use read::Words;
@@ -102,6 +104,24 @@ impl Play {
                 self.settings.attended = false;
                 self.session.configure(self.settings.clone());
             }
+            "standing" => {
+                self.settings.standing.push(Rule::EditProject);
+                self.session.configure(self.settings.clone());
+            }
+            "floor" => {
+                self.settings.safety.system_installs = match words.word() {
+                    "allow" => Floor::Allow,
+                    "auto" => Floor::Auto,
+                    "ask" => Floor::Ask,
+                    "deny" => Floor::Deny,
+                    other => panic!("there is no floor {other:?}"),
+                };
+                self.session.configure(self.settings.clone());
+            }
+            "can-hold" => {
+                self.settings.can_hold = true;
+                self.session.configure(self.settings.clone());
+            }
             "use-model" => {
                 self.settings.model = words.word().to_owned();
                 let effects = self.session.configure(self.settings.clone());
@@ -176,6 +196,16 @@ impl Play {
             "planned" => Input::Planned(words.call(self.call), Ok(words.plan())),
             "planned-error" => Input::Planned(words.call(self.call), Err(words.text())),
             "decided" => Input::Decided(words.call(self.call), words.decision()),
+            "reviewer" => {
+                let text = words.text();
+                let thought = match words.is_over() {
+                    true => String::new(),
+                    false => words.text(),
+                };
+                Input::Reviewed(self.call, Ok(Reviewed { text, thought }))
+            }
+            "no-reviewer" => Input::Reviewed(self.call, Err(words.text())),
+            "forget" => Input::Forget(Rule::EditProject),
             "queued" => Input::Queued(words.call(self.call), Ok(words.word().to_owned())),
             "not-queued" => Input::Queued(words.call(self.call), Err(words.text())),
             "approve" => {
@@ -216,7 +246,10 @@ impl Play {
                 | Effect::QueueApproval { .. }
                 | Effect::EndReplay { .. }
                 | Effect::StopAsking(_)
-                | Effect::RunCall(_)
+                | Effect::RunCall { .. }
+                | Effect::AskReviewer { .. }
+                | Effect::StopReviewer(_)
+                | Effect::KeepRule(_)
                 | Effect::StopCall(_)
                 | Effect::Answer { .. } => {}
             }

@@ -25,7 +25,7 @@ fn a_refusal_is_told_to_the_model() {
 
             show call 0 "Run rm -r build" command "rm -r build" in /p
             show call 0 waiting
-            ask-person 0 "Run rm -r build" to run "rm -r build" in /p showing command "rm -r build" in /p [once, session: run "rm -r build" in /p, no]
+            ask-person 0 "Run rm -r build" to run "rm -r build" in /p showing command "rm -r build" in /p [once, session: run "rm -r build" in /p, always: run "rm -r build" in /p, no]
 
             append decision 0 no "keep build"
             append result 0 error "Denied by the person: keep build"
@@ -57,7 +57,7 @@ fn r_215_a_refusal_without_a_word_is_told_to_the_model() {
 
             show call 0 "Run rm -r build" command "rm -r build" in /p
             show call 0 waiting
-            ask-person 0 "Run rm -r build" to run "rm -r build" in /p showing command "rm -r build" in /p [once, session: run "rm -r build" in /p, no]
+            ask-person 0 "Run rm -r build" to run "rm -r build" in /p showing command "rm -r build" in /p [once, session: run "rm -r build" in /p, always: run "rm -r build" in /p, no]
 
             append decision 0 no
             append result 0 error "Denied by the person. Nothing was done; do not try it again unasked."
@@ -89,7 +89,7 @@ fn a_refusal_of_blanks_is_one_without_a_word() {
 
             show call 0 "Run rm -r build" command "rm -r build" in /p
             show call 0 waiting
-            ask-person 0 "Run rm -r build" to run "rm -r build" in /p showing command "rm -r build" in /p [once, session: run "rm -r build" in /p, no]
+            ask-person 0 "Run rm -r build" to run "rm -r build" in /p showing command "rm -r build" in /p [once, session: run "rm -r build" in /p, always: run "rm -r build" in /p, no]
 
             append decision 0 no "  "
             append result 0 error "Denied by the person. Nothing was done; do not try it again unasked."
@@ -120,7 +120,7 @@ fn r_211_in_ask_mode_a_gated_action_pauses_and_nothing_runs() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append call 1 a0 c1 write_file {"path":"a"}
             show call 1 write_file {"path":"a"}
@@ -128,7 +128,7 @@ fn r_211_in_ask_mode_a_gated_action_pauses_and_nothing_runs() {
 
             show call 1 "Edit /p/a" diff /p/a "text"
             show call 1 waiting
-            ask-person 1 "Edit /p/a" to write /p/a showing diff /p/a "text" [once, session: edit the project, no]
+            ask-person 1 "Edit /p/a" to write /p/a showing diff /p/a "text" [once, session: edit the project, always: edit the project, no]
 
             (nothing)
         "#]],
@@ -161,7 +161,7 @@ fn r_213_once_runs_once_and_the_same_action_asks_again() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append decision 0 once
             show call 0 running
@@ -179,7 +179,7 @@ fn r_213_once_runs_once_and_the_same_action_asks_again() {
 
             show call 1 "Run make" command "make" in /p
             show call 1 waiting
-            ask-person 1 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 1 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
         "#]],
     );
 }
@@ -219,7 +219,7 @@ fn r_216_the_model_is_not_asked_while_a_question_is_open() {
 
             show call 1 "Run make" command "make" in /p
             show call 1 waiting
-            ask-person 1 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 1 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append result 0 ok "text of a" 7 ms
             show call 0 ok "text of a" 7 ms
@@ -290,7 +290,7 @@ fn a_note_beside_a_yes_is_recorded() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append decision 0 once "but only this time"
             show call 0 running

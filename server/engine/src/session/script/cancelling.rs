@@ -115,7 +115,7 @@ fn cancel_while_a_question_is_open() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             stop-asking 0
             append result 0 cancelled "Cancelled by the person before it ran; nothing was done."
@@ -222,7 +222,7 @@ fn cancel_in_all_stages_at_once() {
 
             show call 1 "Run make" command "make" in /p
             show call 1 waiting
-            ask-person 1 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 1 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             show call 3 "Read /p/c"
             show call 3 running

@@ -28,7 +28,7 @@ fn an_edit_that_moved_runs_unasked_when_it_shows_the_same() {
 
             show call 0 "Edit /p/a" diff /p/a "one"
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "one" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "one" [once, session: edit the project, always: edit the project, no]
 
             append decision 0 once
             show call 0 running
@@ -72,7 +72,7 @@ fn an_edit_that_moved_asks_again_when_it_shows_something_else() {
 
             show call 0 "Edit /p/a" diff /p/a "one"
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "one" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "one" [once, session: edit the project, always: edit the project, no]
 
             append decision 0 once
             show call 0 running
@@ -82,7 +82,7 @@ fn an_edit_that_moved_asks_again_when_it_shows_something_else() {
 
             show call 0 "Edit /p/a" diff /p/a "two"
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "two" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "two" [once, session: edit the project, always: edit the project, no]
 
             append decision 0 no "not that"
             append result 0 error "Denied by the person: not that"
@@ -119,7 +119,7 @@ fn an_edit_that_was_allowed_as_something_else_is_not_good_for_what_was_shown_bef
 
             show call 0 "Edit /p/a" diff /p/a "one"
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "one" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "one" [once, session: edit the project, always: edit the project, no]
 
             append decision 0 once
             show call 0 running
@@ -129,7 +129,7 @@ fn an_edit_that_was_allowed_as_something_else_is_not_good_for_what_was_shown_bef
 
             show call 0 "Edit /p/a" diff /p/a "two"
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "two" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "two" [once, session: edit the project, always: edit the project, no]
 
             append decision 0 once
             show call 0 running
@@ -139,7 +139,7 @@ fn an_edit_that_was_allowed_as_something_else_is_not_good_for_what_was_shown_bef
 
             show call 0 "Edit /p/a" diff /p/a "one"
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "one" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "one" [once, session: edit the project, always: edit the project, no]
         "#]],
     );
 }
@@ -181,7 +181,7 @@ fn an_edit_that_nobody_was_asked_about_is_judged_anew() {
 
             show call 0 "Edit /p/a" diff /p/a "two"
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "two" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "two" [once, session: edit the project, always: edit the project, no]
         "#]],
     );
 }

@@ -112,7 +112,7 @@ fn a_failing_provider_withdraws_its_open_questions() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             stop-asking 0
             append result 0 cancelled "Not run, because the answer that asked for it broke off; nothing was done."

@@ -115,7 +115,7 @@ fn a_second_decision_is_dropped() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append decision 0 no
             append result 0 error "Denied by the person. Nothing was done; do not try it again unasked."
@@ -147,7 +147,7 @@ fn a_decision_before_the_question_is_dropped() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
         "#]],
     );
 }

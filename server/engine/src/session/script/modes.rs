@@ -124,12 +124,10 @@ fn auto_applies_edits_of_the_project_and_asks_for_the_rest() {
             run-call 0
 
             show call 1 "Edit /q/a" diff /q/a ""
-            show call 1 waiting
-            ask-person 1 "Edit /q/a" to write /q/a showing diff /q/a "" [once, session: use /q, no]
+            ask-reviewer 1 of m
 
             show call 2 "Run make" command "make" in /p
-            show call 2 waiting
-            ask-person 2 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-reviewer 2 of m
         "#]],
     );
 }
@@ -218,7 +216,7 @@ fn a_change_of_mode_applies_to_the_next_plan() {
 
             show call 0 "Edit /p/a" diff /p/a ""
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, always: edit the project, no]
 
             append mode auto
             show mode auto
@@ -276,7 +274,7 @@ fn a_question_that_a_stricter_mode_denies_is_refused() {
 
             show call 0 "Edit /p/a" diff /p/a ""
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, always: edit the project, no]
 
             append mode read_only
             show mode read_only
@@ -313,7 +311,7 @@ fn a_question_that_a_looser_mode_allows_is_not_asked_any_more() {
 
             show call 0 "Edit /p/a" diff /p/a ""
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, always: edit the project, no]
 
             append mode full_access
             show mode full_access
@@ -351,7 +349,7 @@ fn an_option_that_was_offered_stands_though_the_mode_has_changed_since() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append mode auto
             show mode auto

@@ -4,6 +4,7 @@
 //! the provider's id of a call. A request to the model is the messages that it sends, with bars
 //! between them.
 
+use crate::policy::Hold;
 use crate::provider::{Content, Message, ModelRequest, ToolResult};
 use crate::session::{CallChange, CallContent, CallStatus, Effect, PromptEnd, ReplayEnd, Update};
 use crate::session::{Preview, Question};
@@ -34,7 +35,19 @@ pub(super) fn effect(effect: &Effect) -> String {
         ),
         Effect::EndReplay { approval, end } => format!("end-replay {approval} {}", replayed(end)),
         Effect::StopAsking(call) => format!("stop-asking {}", call.0),
-        Effect::RunCall(call) => format!("run-call {}", call.0),
+        Effect::RunCall {
+            call,
+            hold: Hold::AsConfigured,
+        } => format!("run-call {}", call.0),
+        Effect::RunCall {
+            call,
+            hold: Hold::ReadOnly,
+        } => format!("run-call {} held to reading", call.0),
+        Effect::AskReviewer { call, request } => {
+            format!("ask-reviewer {} of {}", call.0, request.model)
+        }
+        Effect::StopReviewer(call) => format!("stop-reviewer {}", call.0),
+        Effect::KeepRule(it) => format!("keep {}", rule(it)),
         Effect::StopCall(call) => format!("stop-call {}", call.0),
         Effect::Answer { prompts, end } => {
             let prompts: Vec<String> = prompts
@@ -127,6 +140,16 @@ fn append(record: &Record) -> String {
                 .collect();
             format!("edit {} {}", call.0, files.join(", "))
         }
+        Record::Reviewed {
+            call,
+            allowed,
+            reason,
+        } => {
+            let word = if *allowed { "allowed" } else { "escalated" };
+            let reason = reason.as_ref().map(|it| format!(" {it:?}"));
+            format!("reviewed {} {word}{}", call.0, reason.unwrap_or_default())
+        }
+        Record::Forgot { rule: it } => format!("forgot {}", rule(it)),
         Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
         Record::Replayed {
             approval,
@@ -291,6 +314,9 @@ fn asked(question: &Question) -> String {
     if !previews.is_empty() {
         line += &format!(" showing {}", previews.join(" and "));
     }
+    if let Some(reason) = &question.reason {
+        line += &format!(" because {reason:?}");
+    }
     line + &format!(" [{}]", options.join(", "))
 }
 
@@ -300,6 +326,11 @@ fn access(access: &Access) -> String {
         Access::Write { path, .. } => format!("write {}", path.display()),
         Access::Run { command, cwd, .. } => format!("run {command:?} in {}", cwd.display()),
         Access::Ask => "ask".to_owned(),
+        Access::Memory { .. }
+        | Access::Web { .. }
+        | Access::Agent { .. }
+        | Access::Mcp { .. }
+        | Access::Computer { .. } => format!("{access:?}"),
     }
 }
 

@@ -10,8 +10,12 @@
 //! model call-as <provider's id> <tool> <arguments>
 //! model end [end_turn | tool_calls | max_tokens | refusal | <other>]    model fail "message"
 //! planned write /p/a and run "make" in /q as "h"
-//! planned-error "…"    decided once | session | no ["note"]    output "…"
+//! planned run reading "ls"      or changing, networking, installing: what its text tells
+//! planned-error "…"    decided once | session | always | no ["note"]    output "…"
 //! nobody                        can be asked from now on
+//! reviewer "ALLOW" ["thought"]    no-reviewer "why"    forget
+//! standing                      all edits are allowed for always
+//! floor <the least about installs>    can-hold
 //! queued <id>    not-queued "…"
 //! approve <id> <tool> <arguments> in <mode> [done] shown write /p/a as "h"
 //! finished ok | error | cancelled "text"    finished moved
@@ -24,13 +28,12 @@
 //! verb. The project is `/p`, Undine's own folder `/u`, and all else is outside. A plan shows its
 //! accesses and, after `as`, whatever else is to make a difference.
 
-use crate::policy::shell;
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage};
 use crate::session::{Decision, Finished, Planned, Preview, Replay};
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
 use protocol::session::{CallId, Mode, StreamId};
-use protocol::tool::{Access, Outcome, Place};
+use protocol::tool::{Access, Outcome, Place, Reading, Risk};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +61,10 @@ impl<'a> Words<'a> {
         let read = texts.byte_offset();
         self.rest = self.rest[read..].trim_start();
         text
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.rest.is_empty()
     }
 
     /// All that is left.
@@ -193,18 +200,14 @@ impl<'a> Words<'a> {
                 Access::Write { path, place }
             }
             "run" => {
+                let risk = self.risk();
                 let command = self.text();
                 let (cwd, place) = match self.took("in") {
                     true => self.path(),
                     false => ("/p".into(), Place::Project),
                 };
-                let around = shell::Surroundings {
-                    cwd: "/p".into(),
-                    roots: vec!["/p".into()],
-                    ..shell::Surroundings::default()
-                };
                 Access::Run {
-                    reading: shell::read(&command, &around),
+                    reading: reading(risk, &command),
                     command,
                     cwd,
                     place,
@@ -213,6 +216,16 @@ impl<'a> Words<'a> {
             "ask" => Access::Ask,
             other => panic!("a plan does not {other:?}"),
         }
+    }
+
+    /// What the shell reader would say of a command: `run` if nothing is said.
+    fn risk(&mut self) -> Risk {
+        for (word, risk) in RISKS {
+            if self.took(word) {
+                return risk;
+            }
+        }
+        Risk::Run
     }
 
     fn path(&mut self) -> (PathBuf, Place) {
@@ -280,7 +293,31 @@ fn title(access: &Access) -> (String, ToolKind) {
         Access::Read { path, .. } => (format!("Read {}", path.display()), ToolKind::Read),
         Access::Write { path, .. } => (format!("Edit {}", path.display()), ToolKind::Edit),
         Access::Run { command, .. } => (format!("Run {command}"), ToolKind::Execute),
-        Access::Ask => ("Ask".to_owned(), ToolKind::Other),
+        Access::Ask
+        | Access::Memory { .. }
+        | Access::Web { .. }
+        | Access::Agent { .. }
+        | Access::Mcp { .. }
+        | Access::Computer { .. } => ("Ask".to_owned(), ToolKind::Other),
+    }
+}
+
+const RISKS: [(&str, Risk); 4] = [
+    ("reading", Risk::Read),
+    ("changing", Risk::Change),
+    ("networking", Risk::Network),
+    ("installing", Risk::Install),
+];
+
+fn reading(risk: Risk, command: &str) -> Reading {
+    Reading {
+        risk,
+        forbidden: command
+            .contains("rm -rf /")
+            .then(|| "it is the end".to_owned()),
+        canonical: Some(command.to_owned()),
+        program: None,
+        in_scratchpad: false,
     }
 }
 
@@ -295,6 +332,12 @@ fn preview(access: &Access, new: &str) -> Option<Preview> {
             line: command.clone(),
             cwd: cwd.clone(),
         }),
-        Access::Read { .. } | Access::Ask => None,
+        Access::Read { .. }
+        | Access::Ask
+        | Access::Memory { .. }
+        | Access::Web { .. }
+        | Access::Agent { .. }
+        | Access::Mcp { .. }
+        | Access::Computer { .. } => None,
     }
 }

@@ -33,7 +33,7 @@ fn a_session_answer_covers_the_same_command_and_no_other() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append decision 0 session from now on run "make" in /p
             show call 0 running
@@ -58,16 +58,16 @@ fn a_session_answer_covers_the_same_command_and_no_other() {
             (nothing)
 
             show call 1 "Run   make " command "  make " in /p
-            show call 1 running
-            run-call 1
+            show call 1 waiting
+            ask-person 1 "Run   make " to run "  make " in /p showing command "  make " in /p [once, session: run "  make " in /p, always: run "  make " in /p, no]
 
             show call 2 "Run make install" command "make install" in /p
             show call 2 waiting
-            ask-person 2 "Run make install" to run "make install" in /p showing command "make install" in /p [once, session: run "make install" in /p, no]
+            ask-person 2 "Run make install" to run "make install" in /p showing command "make install" in /p [once, session: run "make install" in /p, always: run "make install" in /p, no]
 
             show call 3 "Run make" command "make" in /p/sub
             show call 3 waiting
-            ask-person 3 "Run make" to run "make" in /p/sub showing command "make" in /p/sub [once, session: run "make" in /p/sub, no]
+            ask-person 3 "Run make" to run "make" in /p/sub showing command "make" in /p/sub [once, session: run "make" in /p/sub, always: run "make" in /p/sub, no]
         "#]],
     );
 }
@@ -107,15 +107,15 @@ fn a_session_answer_settles_the_open_questions_that_it_covers() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             show call 1 "Run make" command "make" in /p
             show call 1 waiting
-            ask-person 1 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 1 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             show call 2 "Run make install" command "make install" in /p
             show call 2 waiting
-            ask-person 2 "Run make install" to run "make install" in /p showing command "make install" in /p [once, session: run "make install" in /p, no]
+            ask-person 2 "Run make install" to run "make install" in /p showing command "make install" in /p [once, session: run "make install" in /p, always: run "make install" in /p, no]
 
             append decision 1 session from now on run "make" in /p
             show call 1 running
@@ -164,7 +164,7 @@ fn r_214_a_session_answer_counts_in_this_session_and_not_in_a_new_one() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append decision 0 session from now on run "make" in /p
             show call 0 running
@@ -195,7 +195,7 @@ fn r_214_a_session_answer_counts_in_this_session_and_not_in_a_new_one() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
         "#]],
     );
 }
@@ -228,7 +228,7 @@ fn a_session_answer_lasts_over_turns() {
 
             show call 0 "Edit /p/a" diff /p/a ""
             show call 0 waiting
-            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, always: edit the project, no]
 
             append decision 0 session from now on edit the project
             show call 0 running
@@ -291,15 +291,15 @@ fn a_session_answer_outside_the_project_covers_its_folder_only() {
 
             show call 0 "Read /q/a"
             show call 0 waiting
-            ask-person 0 "Read /q/a" to read /q/a [once, session: read /q, no]
+            ask-person 0 "Read /q/a" to read /q/a [once, session: read /q, always: read /q, no]
 
             show call 1 "Read /q/b"
             show call 1 waiting
-            ask-person 1 "Read /q/b" to read /q/b [once, session: read /q, no]
+            ask-person 1 "Read /q/b" to read /q/b [once, session: read /q, always: read /q, no]
 
             show call 2 "Read /q/sub/c"
             show call 2 waiting
-            ask-person 2 "Read /q/sub/c" to read /q/sub/c [once, session: read /q/sub, no]
+            ask-person 2 "Read /q/sub/c" to read /q/sub/c [once, session: read /q/sub, always: read /q/sub, no]
 
             append decision 0 session from now on read /q
             show call 0 running

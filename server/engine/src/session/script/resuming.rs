@@ -138,7 +138,7 @@ fn death_while_a_question_is_open_closes_it_as_unknown() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append result 0 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
             append ended t0 failed "the server stopped"
@@ -325,24 +325,15 @@ fn mode_and_session_answers_survive() {
             (nothing)
 
             show call 0 "Run make" command "make" in /p
-            show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-reviewer 0 of m
 
-            append decision 0 session from now on run "make" in /p
-            show call 0 running
-            run-call 0
+            (nothing, 3 times)
 
-            append result 0 ok "built" 7 ms
-            show call 0 ok "built" 7 ms
-            ask-model #1: user "build" | assistant call c0 run_command {"command":"make"} | results c0 "built"
-
-            append ended t0 done
-            answer p0 ended EndTurn
-
-            (nothing)
+            append result 0 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
+            append ended t0 failed "the server stopped"
 
             append user t1 "again"
-            ask-model #0: user "build" | assistant call c0 run_command {"command":"make"} | results c0 "built" | user "again"
+            ask-model #0: user "build" | assistant call c0 run_command {"command":"make"} | results c0 error "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on." | user "again"
 
             append call 1 a1 c1 run_command {"command":"make"}
             show call 1 run_command {"command":"make"}
@@ -353,8 +344,7 @@ fn mode_and_session_answers_survive() {
             plan-call 2 write_file {"path":"a"}
 
             show call 1 "Run make" command "make" in /p
-            show call 1 running
-            run-call 1
+            ask-reviewer 1 of m
 
             show call 2 "Edit /p/a" diff /p/a ""
             show call 2 running
@@ -484,7 +474,7 @@ fn a_loaded_session_shows_what_was_said_and_done() {
 
             show call 0 "Run make" command "make" in /p
             show call 0 waiting
-            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, no]
+            ask-person 0 "Run make" to run "make" in /p showing command "make" in /p [once, session: run "make" in /p, always: run "make" in /p, no]
 
             append decision 0 once
             show call 0 running
@@ -547,7 +537,7 @@ fn death_while_files_are_written_is_told_file_by_file() {
 
             show call 0 "Edit /p/old" diff /p/old ""
             show call 0 waiting
-            ask-person 0 "Edit /p/old" to write /p/old showing diff /p/old "" [once, session: edit the project, no]
+            ask-person 0 "Edit /p/old" to write /p/old showing diff /p/old "" [once, session: edit the project, always: edit the project, no]
 
             append decision 0 once
             show call 0 running
