@@ -3,7 +3,10 @@
 //! Names are those of `config.toml`. The README's table and the editors' settings are generated
 //! from the schema of [`Config`]. Secrets are never options; options name where a secret is.
 
-use crate::session::Mode;
+mod safety;
+
+pub use safety::{Category, Filesystem, Floor, Network, RuleVerdict, Safety, SafetyRule};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,58 +72,6 @@ pub struct ProviderConfig {
 pub enum ProviderKind {
     /// Chat Completions, as OpenAI and most servers speak it.
     OpenaiCompatible,
-}
-
-/// How much the agent may do without asking.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Safety {
-    /// The mode of new sessions.
-    pub mode: Mode,
-    /// Whether files are put into a checkpoint before a tool changes them.
-    pub checkpoint_on_mutation: bool,
-    /// Whether commands may use the network.
-    pub network: Network,
-    /// What commands may write.
-    pub filesystem: Filesystem,
-}
-
-/// Whether commands may use the network. What is stricter compares smaller.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Network {
-    /// No command may. Where the system cannot see to that, no command runs.
-    Deny,
-    /// They may.
-    #[default]
-    Allow,
-}
-
-/// What commands may write. What is stricter compares smaller.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Filesystem {
-    /// The project, the folder they run in and the one for temporary files. Where the system cannot see to that, no
-    /// command runs.
-    Project,
-    /// What the person may.
-    #[default]
-    Free,
-}
-
-impl Default for Safety {
-    fn default() -> Self {
-        Self {
-            mode: Mode::default(),
-            checkpoint_on_mutation: true,
-            network: Network::default(),
-            filesystem: Filesystem::default(),
-        }
-    }
 }
 
 /// Folders beside the project.
@@ -218,6 +169,12 @@ limits! {
     model_connect_secs = 10,
     /// Seconds without a byte from the model after which its answer counts as cut.
     model_quiet_secs = 300,
+    /// Seconds for the classifier's verdict when it thinks little.
+    classifier_low_secs = 30,
+    /// Seconds for the classifier's verdict when it thinks as usual.
+    classifier_medium_secs = 60,
+    /// Seconds for the classifier's verdict when it thinks much.
+    classifier_high_secs = 120,
     /// Model answers in one turn.
     turn_answers = 200,
     /// Bytes of a project's checkpoints; the oldest are removed first, and the newest never.
