@@ -5,7 +5,13 @@ use serde_json::{Map, Value, json};
 
 /// What a repository may set all the same, but only to a stricter value: the engine's rule
 /// (`server/engine/src/config.rs`), in the words of a table.
-const MAY_TIGHTEN: &str = "safety.mode";
+const MAY_TIGHTEN: [&str; 5] = [
+    "safety.mode",
+    "safety.network",
+    "safety.filesystem",
+    "safety.external_writes",
+    "safety.system_installs",
+];
 
 /// One option, by its dotted key; `NAME` stands for a key that the person chooses.
 struct Setting {
@@ -23,7 +29,7 @@ pub fn table() -> String {
     );
     for option in options() {
         let may = match (option.is_trusted, option.key.as_str()) {
-            (true, MAY_TIGHTEN) => "only stricter",
+            (true, key) if MAY_TIGHTEN.contains(&key) => "only stricter",
             (true, _) => "no",
             (false, _) => "yes",
         };
@@ -136,11 +142,11 @@ fn setting(schema: &Value) -> Value {
             .collect()
     };
     if choices("const").is_empty() {
-        for key in ["type", "minimum", "additionalProperties"] {
+        for key in ["type", "minimum", "items", "additionalProperties"] {
             if let Some(value) = schema.get(key) {
                 out.insert(
                     key.to_owned(),
-                    if key == "additionalProperties" {
+                    if key == "additionalProperties" || key == "items" {
                         entry(value)
                     } else {
                         value.clone()
@@ -178,7 +184,12 @@ fn entry(schema: &Value) -> Value {
             (key.clone(), schema)
         })
         .collect();
-    json!({"type": "object", "properties": properties, "additionalProperties": false})
+    let mut entry =
+        json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if let Some(required) = schema.get("required") {
+        entry["required"] = required.clone();
+    }
+    entry
 }
 
 /// A schema with what it refers to in place of the references; what stands beside one wins.

@@ -149,10 +149,18 @@ fn name_of(schema: &Value) -> String {
 
 /// Names of the types that `server/protocol` declares itself.
 fn our_names() -> Vec<String> {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("server/protocol/src");
+    let mut places = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("server/protocol/src")];
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(sources).unwrap() {
-        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+    while let Some(place) = places.pop() {
+        if place.is_dir() {
+            places.extend(
+                std::fs::read_dir(place)
+                    .unwrap()
+                    .map(|it| it.unwrap().path()),
+            );
+            continue;
+        }
+        let text = std::fs::read_to_string(place).unwrap();
         for line in text.lines() {
             let declared = line
                 .strip_prefix("pub struct ")

@@ -159,6 +159,8 @@ impl Merge {
             ["safety", "mode"] => is_stricter(value, &safety.mode),
             ["safety", "network"] => is_stricter(value, &safety.network),
             ["safety", "filesystem"] => is_stricter(value, &safety.filesystem),
+            ["safety", "external_writes"] => is_stricter(value, &safety.external_writes),
+            ["safety", "system_installs"] => is_stricter(value, &safety.system_installs),
             _ => false,
         }
     }
