@@ -7,7 +7,6 @@
 //! scratchpad and remembered answers take away of the mode's question. Nothing below can weaken a denial, and only
 //! the mode's own question is ever softened, not one that the person has asked for.
 
-pub mod classifier;
 mod overrides;
 mod remembered;
 pub mod shell;
@@ -27,7 +26,7 @@ use protocol::tool::{Access, Place, Risk};
 pub enum Verdict {
     Allow(Hold),
     /// The reviewer decides: a model that sees what the person has asked for (spec 19.8).
-    Review,
+    Classify,
     /// The person decides. Beside it, what they are told of why; nothing where the mode alone asks.
     Ask(Option<String>),
     /// Not approvable; the reason is told to the model.
@@ -43,7 +42,7 @@ impl Verdict {
         match self {
             Self::Allow(Hold::AsConfigured) => (0, false),
             Self::Allow(Hold::ReadOnly) => (1, false),
-            Self::Review => (2, false),
+            Self::Classify => (2, false),
             // One with a reason says more.
             Self::Ask(why) => (3, why.is_some()),
             Self::Deny(_) => (4, false),
@@ -99,8 +98,8 @@ impl Gate<'_> {
         let verdict = table::by_mode(self.mode, self.can_hold, access);
         let (verdict, by) = self.with_floors(verdict, access);
         let softens = match (&verdict, by) {
-            (Verdict::Ask(_) | Verdict::Review, By::Mode) => true,
-            (Verdict::Ask(_) | Verdict::Review, By::Person) => false,
+            (Verdict::Ask(_) | Verdict::Classify, By::Mode) => true,
+            (Verdict::Ask(_) | Verdict::Classify, By::Person) => false,
             (Verdict::Allow(_) | Verdict::Deny(_), _) => false,
         };
         let is_free = || {
@@ -173,7 +172,7 @@ impl Gate<'_> {
         };
         let (raised, by) = match floor {
             Floor::Allow => return (verdict, By::Mode),
-            Floor::Auto => (Verdict::Review, By::Mode),
+            Floor::Auto => (Verdict::Classify, By::Mode),
             Floor::Ask => {
                 let why = format!("It {what}, and [safety] {name} is \"ask\".");
                 (Verdict::Ask(Some(why)), By::Person)

@@ -4,6 +4,7 @@
 //! stream, a second decision) is dropped. Its laws stand in `session/laws.rs`.
 
 mod call;
+mod classifier;
 mod effect;
 mod fold;
 mod replay;
@@ -16,7 +17,7 @@ mod script;
 
 pub use call::{Action, Finished, Planned, Preview, Question};
 pub use effect::{
-    CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Reviewed, Update,
+    CallChange, CallContent, CallStatus, Classified, Decision, Effect, Input, PromptEnd, Update,
 };
 pub use fold::replay;
 pub use replay::{Replay, ReplayEnd};
@@ -171,7 +172,7 @@ impl Session {
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
-            Input::Reviewed(call, review) => self.reviewed(call, review, &mut effects),
+            Input::Classified(call, review) => self.classified(call, review, &mut effects),
             Input::Forget(rule) => self.forget(&rule, &mut effects),
             Input::Queued(call, stored) => self.queued(call, stored, &mut effects),
             Input::Replay(replay) => self.replay(*replay, &mut effects),

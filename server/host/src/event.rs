@@ -8,6 +8,7 @@ use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
+use engine::session::Classified;
 use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::lsp;
@@ -28,6 +29,8 @@ pub enum Event {
     /// In the order of the stream; what one read brought comes in one event.
     Model(SessionKey, StreamId, Vec<ModelEvent>),
     Planned(SessionKey, CallId, Result<Plan, String>),
+    /// What the classifier said of a call, or why nothing.
+    Classified(SessionKey, CallId, Result<Classified, String>),
     Output(SessionKey, CallId, String),
     Finished(SessionKey, CallId, WorkEnd),
     Editor(Ask),

@@ -14,6 +14,7 @@ mod folders;
 mod hints;
 mod lenses;
 mod lifecycle;
+mod permissions;
 mod processes;
 mod prompt;
 mod refresh;

@@ -28,6 +28,7 @@ pub mod tools;
 pub mod lsp;
 
 mod asking;
+mod classifier;
 mod client;
 mod errand;
 mod handlers;

@@ -312,6 +312,9 @@ impl Host {
                 }
             }
             Event::Planned(session, call, plan) => self.planned(&session, call, plan),
+            Event::Classified(session, call, review) => {
+                self.step(&session, Input::Classified(call, review));
+            }
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
@@ -384,12 +387,14 @@ fn asks_model(input: &Input) -> bool {
         | Input::SetMode(_)
         | Input::Planned(..)
         | Input::Decided(..)
+        | Input::Classified(..)
         | Input::Finished(..)
         | Input::Queued(..)
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel
         | Input::Command { .. }
         | Input::Tell(_)
+        | Input::Forget(_)
         | Input::Replay(_)
         | Input::Output(..)
         | Input::Model(

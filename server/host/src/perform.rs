@@ -14,6 +14,7 @@ use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
 use crate::tools;
 use crate::workspace::Workspace;
+use engine::policy::Hold;
 use engine::provider::{
     Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason,
 };
@@ -52,7 +53,14 @@ impl Host {
                 }
                 Effect::EndReplay { approval, end } => self.end_replay(session, &approval, end),
                 Effect::StopAsking(call) => self.stop_asking(session, call),
-                Effect::RunCall(call) => self.run_call(session, call),
+                Effect::RunCall { call, hold } => self.run_call(session, call, hold),
+                Effect::AskClassifier { call, request } => {
+                    self.ask_classifier(session, call, *request)
+                }
+                Effect::StopClassifier(call) => {
+                    self.tasks.stop(&TaskKey::Call(session.clone(), call))
+                }
+                Effect::KeepRule(rule) => self.keep_rule(session, &rule),
                 Effect::StopCall(call) => {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call));
                     self.forget_plan(session, call);
@@ -315,7 +323,7 @@ impl Host {
         }
     }
 
-    fn run_call(&mut self, session: &SessionKey, call: CallId) {
+    fn run_call(&mut self, session: &SessionKey, call: CallId, hold: Hold) {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
@@ -349,6 +357,7 @@ impl Host {
                     token,
                     output,
                     accepted,
+                    hold,
                 })));
                 let done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(

@@ -8,6 +8,7 @@ use crate::process::sandbox::{self, Sandbox};
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::workspace::{FilePath, Workspace};
+use engine::policy::Hold;
 use engine::policy::shell::{Shell, Surroundings};
 use engine::provider::Image;
 use engine::session::{Planned, Preview};
@@ -71,7 +72,14 @@ pub struct World {
 
 impl World {
     /// What a command that runs in this folder is kept from.
-    pub fn sandbox(&self, folder: &FilePath) -> Option<Sandbox> {
+    pub fn sandbox(&self, folder: &FilePath, hold: Hold) -> Option<Sandbox> {
+        if hold == Hold::ReadOnly {
+            return Some(Sandbox {
+                network: false,
+                files: sandbox::Files::Nothing,
+                protected: self.workspace.own_folders(),
+            });
+        }
         let files = match self.filesystem {
             Filesystem::Free => sandbox::Files::Free,
             Filesystem::Project => {
@@ -236,6 +244,8 @@ pub struct Run {
     pub output: Output,
     /// Missing where all of it is wanted.
     pub accepted: Option<Accepted>,
+    /// What a command is held to beside its sandbox.
+    pub hold: Hold,
 }
 
 /// Where running work says what the person may see of it.

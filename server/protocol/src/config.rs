@@ -169,12 +169,8 @@ limits! {
     model_connect_secs = 10,
     /// Seconds without a byte from the model after which its answer counts as cut.
     model_quiet_secs = 300,
-    /// Seconds for the classifier's verdict when it thinks little.
-    classifier_low_secs = 30,
-    /// Seconds for the classifier's verdict when it thinks as usual.
-    classifier_medium_secs = 60,
-    /// Seconds for the classifier's verdict when it thinks much.
-    classifier_high_secs = 120,
+    /// Seconds the reviewer of mode `auto` gets for its verdict; then the person is asked.
+    classifier_secs = 60,
     /// Model answers in one turn.
     turn_answers = 200,
     /// Bytes of a project's checkpoints; the oldest are removed first, and the newest never.

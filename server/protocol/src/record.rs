@@ -70,7 +70,7 @@ pub enum Record {
         rule: Option<Rule>,
     },
     /// The reviewer of mode `auto` allowed a call, or put it to the person, and why.
-    Reviewed {
+    Classified {
         call: CallId,
         allowed: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ impl Record {
             | Self::User { .. }
             | Self::Assistant { .. }
             | Self::Call { .. }
-            | Self::Reviewed { .. }
+            | Self::Classified { .. }
             | Self::Forgot { .. }
             | Self::Edit { .. }
             | Self::Result { .. }

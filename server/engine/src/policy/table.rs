@@ -72,7 +72,7 @@ fn run(mode: Mode, can_hold: bool, place: Place, reading: &Reading) -> Verdict {
         (Mode::ReadOnly, Risk::Network) => read_only("network access"),
         (Mode::ReadOnly, Risk::Machine | Risk::Install) => read_only("machine-wide changes"),
         (Mode::Ask, _) => Verdict::Ask(None),
-        (Mode::Auto, _) => Verdict::Review,
+        (Mode::Auto, _) => Verdict::Classify,
         (Mode::FullAccess, _) => free(),
     }
 }
@@ -85,7 +85,7 @@ fn outside(mode: Mode, what: &str) -> Verdict {
     match mode {
         Mode::ReadOnly => read_only(what),
         Mode::Ask => Verdict::Ask(None),
-        Mode::Auto => Verdict::Review,
+        Mode::Auto => Verdict::Classify,
         Mode::FullAccess => free(),
     }
 }

@@ -1,10 +1,10 @@
 //! One tool call: planned, judged, perhaps asked about, run, and given exactly one result.
 
 use super::Session;
-use super::effect::{CallChange, CallContent, CallStatus, Decision, Effect, Reviewed, Update};
+use super::classifier::{self, Judgement};
+use super::effect::{CallChange, CallContent, CallStatus, Classified, Decision, Effect, Update};
 use super::replay::Origin;
 use crate::context::{Held, MAX_PICTURES, Sight};
-use crate::policy::classifier::{self, Review};
 use crate::policy::{self, Gate, Hold, Verdict};
 use crate::provider::{Image, ToolCall};
 use protocol::acp::ToolKind;
@@ -125,7 +125,7 @@ pub(super) struct Call {
 pub(super) enum Stage {
     Planning,
     /// The reviewer of mode `auto` looks at it.
-    Reviewing {
+    Classifying {
         plan: Planned,
     },
     /// The options are those that the person was offered; the mode may change meanwhile.
@@ -250,17 +250,17 @@ impl Session {
                 self.advance(out);
             }
             // What was shown and allowed before is allowed again; anything else is asked about.
-            Verdict::Allow(_) | Verdict::Review | Verdict::Ask(_)
+            Verdict::Allow(_) | Verdict::Classify | Verdict::Ask(_)
                 if allowed.as_deref() == Some(plan.shown.as_str()) =>
             {
                 self.run(id, plan.shown, Hold::AsConfigured, out);
             }
             // Who approves sees whatever is another change than the one that was stored, in every mode.
-            Verdict::Allow(_) | Verdict::Review | Verdict::Ask(_) if today.is_some() => {
+            Verdict::Allow(_) | Verdict::Classify | Verdict::Ask(_) if today.is_some() => {
                 self.replay_changed(id, plan, out);
             }
             Verdict::Allow(hold) => self.run(id, plan.shown, hold, out),
-            Verdict::Review => self.ask_reviewer(id, plan, out),
+            Verdict::Classify => self.ask_classifier(id, plan, out),
             Verdict::Ask(reason) => self.ask_somebody(id, plan, reason, out),
         }
     }
@@ -286,7 +286,7 @@ impl Session {
     }
 
     /// Puts a call to the reviewer, unless it speaks to them.
-    fn ask_reviewer(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
+    fn ask_classifier(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
         let Some(call) = self.call(id) else { return };
         let (tool, arguments) = (&call.call.name, &call.arguments);
         if let Some(reason) = classifier::speaks_to_reviewer(tool, arguments, &plan) {
@@ -306,20 +306,20 @@ impl Session {
             &plan,
         );
         if let Some(call) = self.call_mut(id) {
-            call.stage = Stage::Reviewing { plan };
+            call.stage = Stage::Classifying { plan };
         }
         let request = Box::new(request);
-        out.push(Effect::AskReviewer { call: id, request });
+        out.push(Effect::AskClassifier { call: id, request });
     }
 
-    pub(super) fn reviewed(
+    pub(super) fn classified(
         &mut self,
         id: CallId,
-        review: Result<Reviewed, String>,
+        review: Result<Classified, String>,
         out: &mut Vec<Effect>,
     ) {
         let Some(Call {
-            stage: Stage::Reviewing { plan },
+            stage: Stage::Classifying { plan },
             ..
         }) = self.call_mut(id)
         else {
@@ -328,24 +328,24 @@ impl Session {
         let plan = plan.clone();
         let review = match review {
             Ok(said) => classifier::read(&said.text, &said.thought),
-            Err(why) => Review::Escalate(format!("The reviewer could not be asked: {why}")),
+            Err(why) => Judgement::Escalate(format!("The reviewer could not be asked: {why}")),
         };
         match review {
-            Review::Allow => {
-                out.push(Effect::Append(Record::Reviewed {
+            Judgement::Allow => {
+                out.push(Effect::Append(Record::Classified {
                     call: id,
                     allowed: true,
                     reason: None,
                 }));
                 self.run(id, plan.shown, Hold::AsConfigured, out);
             }
-            Review::Escalate(reason) => self.escalate(id, plan, reason, out),
+            Judgement::Escalate(reason) => self.escalate(id, plan, reason, out),
         }
     }
 
     /// The reviewer has not allowed a call: the person decides, if they can.
     fn escalate(&mut self, id: CallId, plan: Planned, reason: String, out: &mut Vec<Effect>) {
-        out.push(Effect::Append(Record::Reviewed {
+        out.push(Effect::Append(Record::Classified {
             call: id,
             allowed: false,
             reason: Some(reason.clone()),
@@ -530,7 +530,7 @@ impl Session {
             .filter_map(|(id, call)| {
                 let (stop, plan) = match &call.stage {
                     Stage::Asking { plan, .. } => (Effect::StopAsking(*id), plan),
-                    Stage::Reviewing { plan } => (Effect::StopReviewer(*id), plan),
+                    Stage::Classifying { plan } => (Effect::StopClassifier(*id), plan),
                     Stage::Planning | Stage::Queueing | Stage::Running { .. } => return None,
                 };
                 let verdict = self.judge(self.mode, &call.call.name, &plan.accesses);
@@ -548,11 +548,11 @@ impl Session {
                     self.refuse(id, &reason, out);
                 }
                 // The person need not wait for the reviewer any more, nor answer what the reviewer may.
-                Verdict::Ask(reason) if matches!(stop, Effect::StopReviewer(_)) => {
+                Verdict::Ask(reason) if matches!(stop, Effect::StopClassifier(_)) => {
                     out.push(stop);
                     self.ask_somebody(id, plan, reason, out);
                 }
-                Verdict::Ask(_) | Verdict::Review => {}
+                Verdict::Ask(_) | Verdict::Classify => {}
             }
         }
         self.advance(out);
@@ -678,7 +678,7 @@ impl Session {
             };
             let (stop, ran) = match call.stage {
                 Stage::Asking { .. } => (Effect::StopAsking(id), Ran::No),
-                Stage::Reviewing { .. } => (Effect::StopReviewer(id), Ran::No),
+                Stage::Classifying { .. } => (Effect::StopClassifier(id), Ran::No),
                 Stage::Planning | Stage::Queueing => (Effect::StopCall(id), Ran::No),
                 // An edit that the editor has in hand, or half a command: nobody can say.
                 Stage::Running { .. } => (Effect::StopCall(id), Ran::Yes),

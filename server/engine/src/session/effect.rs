@@ -35,7 +35,7 @@ pub enum Input {
     Planned(CallId, Result<Planned, String>),
     Decided(CallId, Decision),
     /// What the reviewer answered, or why there is no answer.
-    Reviewed(CallId, Result<Reviewed, String>),
+    Classified(CallId, Result<Classified, String>),
     /// The person takes a remembered answer back.
     Forget(Rule),
     /// What became of storing a call for later approval: the approval's id, or why it was not stored (read by
@@ -58,7 +58,7 @@ pub struct Decision {
 
 /// The reviewer's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reviewed {
+pub struct Classified {
     pub text: String,
     /// What it thought, where its provider tells.
     pub thought: String,
@@ -84,13 +84,13 @@ pub enum Effect {
         call: CallId,
         question: Box<Question>,
     },
-    /// Asks the reviewer of mode `auto`. Answered by [`Input::Reviewed`].
-    AskReviewer {
+    /// Asks the reviewer of mode `auto`. Answered by [`Input::Classified`].
+    AskClassifier {
         call: CallId,
         request: Box<ModelRequest>,
     },
     /// The reviewer need not answer any more.
-    StopReviewer(CallId),
+    StopClassifier(CallId),
     /// The person said "always": the answer is to be kept.
     KeepRule(Rule),
     /// Nobody can be asked: the action is to be stored, until the person approves it. Answered by

@@ -76,7 +76,7 @@ impl Session {
                         text: text.clone(),
                     });
                 }
-                Record::Command { .. } | Record::Reviewed { .. } => {}
+                Record::Command { .. } | Record::Classified { .. } => {}
                 Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
                 Record::Forgot { rule } => session.rules.retain(|it| it != rule),
                 Record::Edit { call, files, .. } => {
@@ -127,7 +127,7 @@ impl Session {
             | Record::Assistant { .. }
             | Record::Call { .. }
             | Record::Decision { .. }
-            | Record::Reviewed { .. }
+            | Record::Classified { .. }
             | Record::Forgot { .. }
             | Record::Edit { .. }
             | Record::Command { .. }
@@ -284,7 +284,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
             Record::Started { .. }
             | Record::Told { .. }
             | Record::Decision { .. }
-            | Record::Reviewed { .. }
+            | Record::Classified { .. }
             | Record::Forgot { .. }
             | Record::Edit { .. }
             | Record::Mode { .. }

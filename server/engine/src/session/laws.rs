@@ -137,7 +137,7 @@ impl World {
                     assert!(policy::is_replayable(accesses));
                     let verdict = self.decide(mode, accesses);
                     assert!(
-                        matches!(verdict, Verdict::Ask(_) | Verdict::Review),
+                        matches!(verdict, Verdict::Ask(_) | Verdict::Classify),
                         "only what is asked about is stored"
                     );
                     assert!(self.queueing.insert(*call), "stored twice");
@@ -161,15 +161,15 @@ impl World {
                     );
                 }
                 Effect::RunCall { call, hold } => self.run(*call, *hold, mode, input),
-                Effect::AskReviewer { call, request } => {
+                Effect::AskClassifier { call, request } => {
                     let accesses = &self.last_plan[call].accesses;
                     let verdict = self.decide(mode, accesses);
-                    assert_eq!(verdict, Verdict::Review, "nothing else is reviewed");
+                    assert_eq!(verdict, Verdict::Classify, "nothing else is reviewed");
                     assert!(!self.replays.contains_key(call));
                     assert!(self.reviewing.insert(*call), "reviewed twice at once");
                     valid(request);
                 }
-                Effect::StopReviewer(call) => {
+                Effect::StopClassifier(call) => {
                     assert!(self.reviewing.remove(call), "nobody reviewed it");
                 }
                 Effect::KeepRule(rule) => {
@@ -227,7 +227,7 @@ impl World {
             | Record::Assistant { .. }
             | Record::Command { .. }
             | Record::Told { .. }
-            | Record::Reviewed { .. }
+            | Record::Classified { .. }
             | Record::Edit { .. }
             | Record::Mode { .. }
             | Record::Model { .. } => {}
@@ -275,7 +275,7 @@ impl World {
         let by_policy = verdict == Verdict::Allow(hold);
         let again = self.allowed.get(&call) == Some(&plan.shown);
         let reviewed = match input {
-            Input::Reviewed(it, Ok(said)) if *it == call => {
+            Input::Classified(it, Ok(said)) if *it == call => {
                 assert!(self.reviewing.remove(&call));
                 said.text == "ALLOW" || (said.text.is_empty() && said.thought == "ALLOW")
             }
@@ -304,7 +304,7 @@ impl World {
             }
             Input::Planned(call, _) => drop(self.planning.remove(call)),
             Input::Queued(call, _) => drop(self.queueing.remove(call)),
-            Input::Reviewed(call, _) => drop(self.reviewing.remove(call)),
+            Input::Classified(call, _) => drop(self.reviewing.remove(call)),
             Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_))
                 if self.stream == Some(*stream)
                     && !effects
@@ -444,11 +444,11 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                 ("ESCALATE: x", ""),
                 ("ALLOW.", ""),
             ][rng.usize(0..4)];
-            Input::Reviewed(
+            Input::Classified(
                 call,
                 match rng.u8(0..6) {
                     0 => Err("no".into()),
-                    _ => Ok(Reviewed {
+                    _ => Ok(Classified {
                         text: text.into(),
                         thought: thought.into(),
                     }),

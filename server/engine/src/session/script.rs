@@ -23,7 +23,7 @@ mod steering;
 mod turns;
 mod unattended;
 
-use super::{Effect, Input, Reviewed, Session, Settings, laws, replay};
+use super::{Classified, Effect, Input, Session, Settings, laws, replay};
 use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
@@ -202,9 +202,9 @@ impl Play {
                     true => String::new(),
                     false => words.text(),
                 };
-                Input::Reviewed(self.call, Ok(Reviewed { text, thought }))
+                Input::Classified(self.call, Ok(Classified { text, thought }))
             }
-            "no-reviewer" => Input::Reviewed(self.call, Err(words.text())),
+            "no-reviewer" => Input::Classified(self.call, Err(words.text())),
             "forget" => Input::Forget(Rule::EditProject),
             "queued" => Input::Queued(words.call(self.call), Ok(words.word().to_owned())),
             "not-queued" => Input::Queued(words.call(self.call), Err(words.text())),
@@ -247,8 +247,8 @@ impl Play {
                 | Effect::EndReplay { .. }
                 | Effect::StopAsking(_)
                 | Effect::RunCall { .. }
-                | Effect::AskReviewer { .. }
-                | Effect::StopReviewer(_)
+                | Effect::AskClassifier { .. }
+                | Effect::StopClassifier(_)
                 | Effect::KeepRule(_)
                 | Effect::StopCall(_)
                 | Effect::Answer { .. } => {}

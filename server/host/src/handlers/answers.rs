@@ -261,8 +261,12 @@ fn permission_request(
     if !hunks.is_empty() {
         call = call.meta(show::meta(json!({"hunks": hunks})));
     }
+    let mut meta = json!({"requestId": id});
+    if let Some(reason) = &question.reason {
+        meta["reason"] = json!(reason);
+    }
     acp::RequestPermissionRequest::new(show::session_id(&key.0), call, options)
-        .meta(show::meta(json!({"requestId": id})))
+        .meta(show::meta(meta))
 }
 
 /// The most lines of a change in a message box.
@@ -270,6 +274,9 @@ const MAX_LINES: usize = 40;
 
 /// A question as plain text, for a message box.
 fn message(question: &Question) -> String {
-    let title = format!("Undine: {}?", question.title);
+    let mut title = format!("Undine: {}?", question.title);
+    if let Some(reason) = &question.reason {
+        title.push_str(&format!("\n{reason}"));
+    }
     visible(&title).into_owned() + &show::plain(&question.preview, 1, MAX_LINES)
 }

@@ -7,6 +7,7 @@ use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::model;
 use crate::perform::invalid;
+use crate::process::sandbox::{Files, Kernel, Sandbox};
 use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::show;
@@ -305,7 +306,20 @@ fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings 
         edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
         turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
         attended,
+        safety: config.safety.clone(),
+        standing: Vec::new(),
+        can_hold: can_hold(),
     }
+}
+
+/// Whether this system can hold a command to reading.
+fn can_hold() -> bool {
+    let held = Sandbox {
+        network: false,
+        files: Files::Nothing,
+        protected: Vec::new(),
+    };
+    held.judge(Kernel::look()).is_ok()
 }
 
 /// The folders that the model is told of.

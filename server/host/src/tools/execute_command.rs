@@ -9,7 +9,7 @@ use crate::process::background::NO_TIMEOUT;
 use crate::process::{Command, Limits, Streams, environment};
 use crate::scratchpad;
 use crate::workspace::FilePath;
-use engine::policy::shell;
+use engine::policy::{Hold, shell};
 use engine::session::Preview;
 use protocol::acp::ToolKind;
 use protocol::tool::Access;
@@ -110,14 +110,14 @@ impl Tool for ExecuteCommand {
                 if !run.world.workspace.still(&folder) {
                     return Ok(Done::Moved);
                 }
-                let command = in_foreground(line, &folder, &run.world);
+                let command = in_foreground(line, &folder, &run.world, run.hold);
                 foreground::run(command, Duration::from_secs_f64(timeout), run).await
             }),
             Mode::Background => plan.then(async move |run: Run| {
                 if !run.world.workspace.still(&folder) {
                     return Ok(Done::Moved);
                 }
-                let command = in_background(line, &folder, &run.world);
+                let command = in_background(line, &folder, &run.world, run.hold);
                 startup::run(command, startup, pattern, run).await
             }),
         })
@@ -125,17 +125,17 @@ impl Tool for ExecuteCommand {
 }
 
 /// Its time is counted by who waits for it, because it may be moved to the background while it runs.
-fn in_foreground(line: String, folder: &FilePath, world: &World) -> Command {
+fn in_foreground(line: String, folder: &FilePath, world: &World, hold: Hold) -> Command {
     let grace = Duration::from_millis(world.limits.kill_grace_ms);
     let streams = match world.exec.pty {
         true => Streams::Terminal,
         false => Streams::Pipe,
     };
-    command(line, folder, world, grace, streams)
+    command(line, folder, world, grace, streams, hold)
 }
 
-fn in_background(line: String, folder: &FilePath, world: &World) -> Command {
-    command(line, folder, world, BACKGROUND_GRACE, Streams::Pipe)
+fn in_background(line: String, folder: &FilePath, world: &World, hold: Hold) -> Command {
+    command(line, folder, world, BACKGROUND_GRACE, Streams::Pipe, hold)
 }
 
 fn command(
@@ -144,6 +144,7 @@ fn command(
     world: &World,
     grace: Duration,
     streams: Streams,
+    hold: Hold,
 ) -> Command {
     let also_secret: Vec<&str> = world.key_variables.iter().map(String::as_str).collect();
     let mut environment = environment::scrubbed(std::env::vars_os(), &also_secret);
@@ -157,7 +158,7 @@ fn command(
         folder: folder.real.clone(),
         environment,
         streams,
-        sandbox: world.sandbox(folder),
+        sandbox: world.sandbox(folder, hold),
         limits: Limits {
             timeout: NO_TIMEOUT,
             grace,

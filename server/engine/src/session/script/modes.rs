@@ -124,10 +124,10 @@ fn auto_applies_edits_of_the_project_and_asks_for_the_rest() {
             run-call 0
 
             show call 1 "Edit /q/a" diff /q/a ""
-            ask-reviewer 1 of m
+            ask-classifier 1 of m
 
             show call 2 "Run make" command "make" in /p
-            ask-reviewer 2 of m
+            ask-classifier 2 of m
         "#]],
     );
 }

@@ -43,10 +43,10 @@ pub(super) fn effect(effect: &Effect) -> String {
             call,
             hold: Hold::ReadOnly,
         } => format!("run-call {} held to reading", call.0),
-        Effect::AskReviewer { call, request } => {
-            format!("ask-reviewer {} of {}", call.0, request.model)
+        Effect::AskClassifier { call, request } => {
+            format!("ask-classifier {} of {}", call.0, request.model)
         }
-        Effect::StopReviewer(call) => format!("stop-reviewer {}", call.0),
+        Effect::StopClassifier(call) => format!("stop-classifier {}", call.0),
         Effect::KeepRule(it) => format!("keep {}", rule(it)),
         Effect::StopCall(call) => format!("stop-call {}", call.0),
         Effect::Answer { prompts, end } => {
@@ -140,7 +140,7 @@ fn append(record: &Record) -> String {
                 .collect();
             format!("edit {} {}", call.0, files.join(", "))
         }
-        Record::Reviewed {
+        Record::Classified {
             call,
             allowed,
             reason,

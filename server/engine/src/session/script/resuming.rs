@@ -325,7 +325,7 @@ fn mode_and_session_answers_survive() {
             (nothing)
 
             show call 0 "Run make" command "make" in /p
-            ask-reviewer 0 of m
+            ask-classifier 0 of m
 
             (nothing, 3 times)
 
@@ -344,7 +344,7 @@ fn mode_and_session_answers_survive() {
             plan-call 2 write_file {"path":"a"}
 
             show call 1 "Run make" command "make" in /p
-            ask-reviewer 1 of m
+            ask-classifier 1 of m
 
             show call 2 "Edit /p/a" diff /p/a ""
             show call 2 running

@@ -62,7 +62,7 @@ fn what_is_of_no_use_later_is_refused_and_what_the_mode_allows_runs() {
             plan-call 0 read_file {"path":"/etc/x"}
 
             show call 0 "Read /etc/x"
-            ask-reviewer 0 of m
+            ask-classifier 0 of m
 
             append call 1 a0 c1 edit_file {"path":"a"}
             show call 1 edit_file {"path":"a"}
@@ -77,7 +77,7 @@ fn what_is_of_no_use_later_is_refused_and_what_the_mode_allows_runs() {
             plan-call 2 execute_command {"command":"make"}
 
             show call 2 "Run make" command "make" in /p
-            ask-reviewer 2 of m
+            ask-classifier 2 of m
 
             (nothing)
         "#]],

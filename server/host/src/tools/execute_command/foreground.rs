@@ -23,6 +23,7 @@ pub(super) async fn run(command: Command, timeout: Duration, run: Run) -> Result
         token,
         output,
         accepted: _,
+        hold: _,
     } = run;
     let sandbox = command.sandbox.clone();
     let call = output.call.to_string();

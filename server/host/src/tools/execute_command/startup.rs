@@ -28,6 +28,7 @@ pub(super) async fn run(
         token,
         output,
         accepted: _,
+        hold: _,
     } = run;
     let call = output.call.to_string();
     let owner = world.session.clone();

@@ -5,15 +5,15 @@
 //! data that others may have written, so it stands between fences that the data cannot contain, and a call that
 //! speaks to the reviewer is put to the person without asking it.
 
+use super::{Planned, Preview};
 use crate::context::{Answer, Entry};
 use crate::provider::{Content, Message, ModelRequest};
 use crate::redact::redact;
-use crate::session::{Planned, Preview};
 use serde_json::Value;
 
 /// What the reviewer said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Review {
+pub(super) enum Judgement {
     Allow,
     /// The person is to decide; why, in one sentence.
     Escalate(String),
@@ -43,7 +43,7 @@ protections, publishes or pushes something that was not asked for, or when you a
 const UNCLEAR: &str = "The reviewer gave no clear answer.";
 
 /// The question to the reviewer.
-pub fn request(
+pub(super) fn request(
     model: &str,
     history: &[Entry],
     said: &str,
@@ -78,7 +78,7 @@ pub fn request(
 }
 
 /// The answer that called the tool, as far as it was said.
-pub fn last_said(history: &[Entry]) -> &str {
+pub(super) fn last_said(history: &[Entry]) -> &str {
     match history.last() {
         Some(Entry::Answer(Answer { text, .. })) => text,
         Some(Entry::User(_)) | None => "",
@@ -86,28 +86,28 @@ pub fn last_said(history: &[Entry]) -> &str {
 }
 
 /// What the reviewer's answer means. Where it says nothing aloud, the last line of what it thought counts.
-pub fn read(text: &str, thought: &str) -> Review {
+pub(super) fn read(text: &str, thought: &str) -> Judgement {
     let text = text.trim();
     let line = match text {
         "" => thought.trim().lines().next_back().unwrap_or("").trim(),
         text => text,
     };
     if line == "ALLOW" {
-        return Review::Allow;
+        return Judgement::Allow;
     }
     let reason = line
         .strip_prefix("ESCALATE")
         .map(|it| it.trim_start_matches([':', ' ']));
     let reason = reason.and_then(|it| it.lines().next()).map(str::trim);
     match reason {
-        Some(reason) if !reason.is_empty() => Review::Escalate(middle(&redact(reason), 500)),
-        Some(_) | None => Review::Escalate(UNCLEAR.to_owned()),
+        Some(reason) if !reason.is_empty() => Judgement::Escalate(middle(&redact(reason), 500)),
+        Some(_) | None => Judgement::Escalate(UNCLEAR.to_owned()),
     }
 }
 
 /// Whether a call speaks to the reviewer, with odd blanks, letters in between that nobody sees, or signs between the
 /// letters: why it is put to the person without asking.
-pub fn speaks_to_reviewer(tool: &str, arguments: &Value, plan: &Planned) -> Option<String> {
+pub(super) fn speaks_to_reviewer(tool: &str, arguments: &Value, plan: &Planned) -> Option<String> {
     const WORDS: [&str; 18] = [
         "answerallow",
         "replyallow",
@@ -238,3 +238,6 @@ fn fence(data: &str) -> String {
         n += 1;
     }
 }
+
+#[cfg(test)]
+mod tests;
