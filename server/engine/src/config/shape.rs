@@ -131,7 +131,9 @@ impl Shape {
         let mut meant: Vec<String> = Vec::new();
         for key in path {
             let table = self.find(&meant)?;
-            let exact = self.find(&[&meant[..], &[key.clone()]].concat()).is_some();
+            let mut with = meant.clone();
+            with.push(key.clone());
+            let exact = self.find(&with).is_some();
             let name = match properties(table.schema) {
                 _ if exact => Some(key.as_str()),
                 Some(known) => nearest(key, known.keys()),
