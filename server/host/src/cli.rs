@@ -8,8 +8,9 @@ use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
 use crate::handlers::{Reviewing, Shown};
+use crate::layers::{CommandLine, Layers};
 use crate::lsp::{self, FrontEvent, Limits, Out};
-use crate::main_loop::{self, Host, Layers};
+use crate::main_loop::{self, Host};
 use crate::process::Children;
 use crate::process::background::{Jobs, OnChange};
 use crate::process::launcher::Launcher;
@@ -43,6 +44,9 @@ struct Arguments {
     /// Sets one option for this run, for example `-c safety.mode=read_only`.
     #[arg(short = 'c', value_name = "KEY=VALUE", global = true)]
     config: Vec<String>,
+    /// Options by the name of a table under `[profiles]` in the user's config.toml.
+    #[arg(long, value_name = "NAME", global = true)]
+    profile: Option<String>,
     /// The model, as provider/name.
     #[arg(long, global = true)]
     model: Option<String>,
@@ -150,10 +154,10 @@ pub fn main() -> ExitCode {
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
         Some(Command::Checkpoints { json }) => {
-            checkpoints::list(flags.layer, json).unwrap_or_else(|it| complain(&it))
+            checkpoints::list(flags.command_line, json).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Restore { id, force }) => {
-            checkpoints::restore(flags.layer, id, force).unwrap_or_else(|it| complain(&it))
+            checkpoints::restore(flags.command_line, id, force).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
@@ -209,8 +213,8 @@ fn log(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// What the command line says of every session.
 pub(crate) struct Flags {
-    /// Its layer of the configuration.
-    pub layer: Layer,
+    /// Its part of the configuration.
+    pub command_line: CommandLine,
     /// Folders of `--add-dir`, whole.
     pub added: Vec<PathBuf>,
 }
@@ -228,6 +232,8 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
             .unwrap_or_else(|| Value::String(value.to_owned()));
         put(&mut table, key, value);
     }
+    let settings = Layer::new(Origin::Setting, Value::Object(table));
+    let mut table = Map::new();
     if let Some(model) = &arguments.model {
         let (provider, name) = model
             .split_once('/')
@@ -252,27 +258,31 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
     if arguments.confine_fs || arguments.sandbox {
         put(&mut table, "safety.filesystem", Value::from("project"));
     }
-    let layer = Layer {
-        origin: Origin::Flag,
-        value: Value::Object(table),
-        trusted: true,
+    let command_line = CommandLine {
+        profile: arguments.profile.clone(),
+        layers: vec![settings, Layer::new(Origin::Flag, Value::Object(table))],
     };
-    check(&layer)?;
+    check(&command_line)?;
     Ok(Flags {
-        layer,
+        command_line,
         added: added(&arguments.add_dir)?,
     })
 }
 
 /// What is misspelt on the command line may have been meant to hold the agent back, so nothing starts without it.
-fn check(flags: &Layer) -> anyhow::Result<()> {
-    let problems = engine::config::resolve(std::slice::from_ref(flags)).problems;
-    match problems.first() {
-        Some(problem) => {
-            let what = problem.text.trim_end_matches("; it is ignored.");
-            anyhow::bail!("{what}; nothing was started")
+fn check(command_line: &CommandLine) -> anyhow::Result<()> {
+    let problems = engine::config::resolve(&command_line.layers).problems;
+    if let Some(problem) = problems.first() {
+        let what = problem.text.trim_end_matches("; it is ignored.");
+        anyhow::bail!("{what}; nothing was started")
+    }
+    let folder = Folders::from_environment().config;
+    let (layers, problem) = Layers::of_person(&folder, command_line.clone());
+    match problem {
+        Some(problem) if layers.lacks_profile() => {
+            anyhow::bail!("{} Nothing was started", problem)
         }
-        None => Ok(()),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -377,7 +387,7 @@ pub(crate) async fn with_host(
     let children = Arc::new(Children::new(
         Launcher::own().context("finding our own program")?,
     ));
-    let limits = engine::config::resolve(std::slice::from_ref(&flags.layer))
+    let limits = engine::config::resolve(&flags.command_line.layers)
         .config
         .limits;
     let folders = Folders::from_environment();
@@ -399,10 +409,7 @@ pub(crate) async fn with_host(
         checkpoints: Checkpoints::new(&folders.data),
         folders,
         client: Client::default(),
-        layers: Layers {
-            flags: Some(flags.layer),
-            ..Layers::default()
-        },
+        layers: Layers::new(flags.command_line),
         limits: limits.clone(),
         roots: Vec::new(),
         added: flags.added,

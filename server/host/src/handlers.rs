@@ -27,7 +27,6 @@ mod virtual_documents;
 
 pub(crate) use approvals::{Approving, denied, line as approval_line, whole as whole_approval};
 pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
-pub(crate) use lifecycle::read_layer;
 pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
 
@@ -48,8 +47,17 @@ impl Host {
 
     /// Says a warning, and the same one never again.
     pub(crate) fn warn_once(&mut self, text: String) {
+        self.say_once(MessageType::Warning, text);
+    }
+
+    /// As [`warn_once`](Self::warn_once), of what is as it should be.
+    pub(crate) fn tell_once(&mut self, text: String) {
+        self.say_once(MessageType::Info, text);
+    }
+
+    fn say_once(&mut self, kind: MessageType, text: String) {
         if !self.said.contains(&text) {
-            self.show_message(MessageType::Warning, &text);
+            self.show_message(kind, &text);
             self.said.push(text);
         }
     }
