@@ -8,6 +8,7 @@ pub mod config;
 pub mod context;
 pub mod policy;
 pub mod provider;
+pub mod redact;
 pub mod review;
 #[cfg(test)]
 mod rounds;
