@@ -75,6 +75,36 @@ pub fn redact_part(text: &str, part: Range<usize>) -> Cow<'_, str> {
     Cow::Owned(masked(text, &spans, part))
 }
 
+/// Whether nothing that could follow a text would make a secret of its last line, or of more of it.
+pub fn is_decided(text: &str) -> bool {
+    scan(text, Ends::Perhaps).open >= text.len()
+}
+
+/// How many bytes of a text that goes on can be kept by themselves: up to a line's end, or a blank in a long line,
+/// such that no secret and no name of one is cut in two. 0 if none can yet.
+pub fn settled(text: &str) -> usize {
+    let scan = scan(text, Ends::Perhaps);
+    if text.len() - scan.open > stream::MOST_HELD {
+        return text.len();
+    }
+    let inner = |at: usize| scan.spans.iter().find(|it| it.contains(&at));
+    let open = stream::floor_char(text, scan.open);
+    if let Some(line) = text[..open].rfind('\n')
+        && inner(line).is_none()
+    {
+        return line + 1;
+    }
+    let most = stream::floor_char(text, open.saturating_sub(stream::CONTEXT));
+    let blank = text[..most].rfind([' ', '\t']);
+    // A word as long as that is no name.
+    let cut = blank.unwrap_or(if most > 4 * stream::CONTEXT { most } else { 0 });
+    match inner(cut) {
+        None => cut,
+        Some(it) if it.start > 0 => it.start,
+        Some(it) => it.end.min(open),
+    }
+}
+
 /// Where the secrets are, in bytes, in order, apart from each other.
 fn secrets(text: &str) -> Vec<Range<usize>> {
     scan(text, Ends::Here).spans

@@ -120,7 +120,9 @@ pub(super) fn assigned(text: &Text<'_>, at: usize) -> Found {
             (true, _) => !value.contains(&b'.') || n_digits(value) > 0,
             // `password = hunter2`, and nothing behind it: a settings file.
             (false, Kind::Token) => is_token(value) && is_random(value) && next.is_end,
-            (false, _) => n_digits(value) > 0 && next.is_end && !is_argument && !value.contains(&b'_'),
+            (false, _) => {
+                n_digits(value) > 0 && next.is_end && !is_argument && !value.contains(&b'_')
+            }
         }
     })
 }
@@ -129,7 +131,9 @@ pub(super) fn assigned(text: &Text<'_>, at: usize) -> Found {
 fn typed(text: &Text<'_>, name: &Name, at: usize) -> Found {
     let is_type = |it: &u8| it.is_ascii_alphanumeric() || b"_&'<>. \t".contains(it);
     let least = name.range.start.saturating_sub(LONGEST);
-    let colon = text.bytes[least..name.range.start].iter().rposition(|it| !is_type(it));
+    let colon = text.bytes[least..name.range.start]
+        .iter()
+        .rposition(|it| !is_type(it));
     let Some(colon) = colon.map(|it| least + it).filter(|it| text.at(*it) == b':') else {
         return Found::Nothing;
     };
@@ -179,7 +183,7 @@ pub(super) fn colon(text: &Text<'_>, at: usize) -> Found {
         if !is_identifier(value) {
             return match kind {
                 Kind::Token => is_token(value),
-                _ => value.len() >= 4 && is_literal(value),
+                _ => value.len() >= 4 && is_literal(value) && (next.is_end || !is_blank(next.byte)),
             };
         }
         match kind {
@@ -189,7 +193,10 @@ pub(super) fn colon(text: &Text<'_>, at: usize) -> Found {
                 next.is_end && !name.is_quoted && !value.contains(&b'_') && is_no_type(value)
             }
             Kind::Password => {
-                is_spaced && next.is_end && !name.is_quoted && value.iter().all(u8::is_ascii_lowercase)
+                is_spaced
+                    && next.is_end
+                    && !name.is_quoted
+                    && value.iter().all(u8::is_ascii_lowercase)
             }
             _ => false,
         }
@@ -228,7 +235,9 @@ pub(super) fn flag(text: &Text<'_>, at: usize) -> Found {
             return false;
         }
         if is_letters(value) {
-            let is_big = value.iter().all(|it| it.is_ascii_uppercase() || *it == b'_');
+            let is_big = value
+                .iter()
+                .all(|it| it.is_ascii_uppercase() || *it == b'_');
             return match kind {
                 Kind::Password => !is_big && !is_prose(value),
                 _ => !is_big && value.len() >= 16 && !is_kebab(value),
@@ -255,7 +264,10 @@ fn authorization(text: &Text<'_>, value: usize) -> Found {
 fn credential(value: &[u8]) -> Option<Range<usize>> {
     let end = value.trim_ascii_end().len();
     let words = value[..end].iter().position(|it| is_blank(*it));
-    let is_scheme = |it: &[u8]| it.iter().all(|it| it.is_ascii_alphanumeric() || *it == b'-');
+    let is_scheme = |it: &[u8]| {
+        it.iter()
+            .all(|it| it.is_ascii_alphanumeric() || *it == b'-')
+    };
     let (begin, is_bare) = match words {
         Some(at) if is_scheme(&value[..at]) => (at + 1, false),
         Some(_) => return None,
@@ -302,7 +314,9 @@ fn quote(text: &Text<'_>, at: usize) -> Quote {
     begin += 1;
     let mut end = begin;
     loop {
-        end = text.skip(end, LONGEST_VALUE, |it| it != sign && !matches!(it, b'\n' | b'\\'));
+        end = text.skip(end, LONGEST_VALUE, |it| {
+            it != sign && !matches!(it, b'\n' | b'\\')
+        });
         if text.is_open(end) {
             return Quote::Open(begin);
         }
@@ -324,7 +338,10 @@ fn quote(text: &Text<'_>, at: usize) -> Quote {
     }
     let end = end.min(text.bytes.len());
     // It was the end of a text and not its beginning: `"Password: ", "x"`.
-    match matches!(text.at(begin), b',' | b';' | b')' | b']' | b':' | b' ' | b'\t') {
+    match matches!(
+        text.at(begin),
+        b',' | b';' | b')' | b']' | b':' | b' ' | b'\t'
+    ) {
         true => Quote::None,
         false => Quote::Text(begin..end),
     }
@@ -339,10 +356,12 @@ fn quoted(text: &Text<'_>, kind: Kind, at: usize) -> Option<Found> {
                     Some(it) => Found::Secret(inner.start + it.start..inner.start + it.end),
                     None => Found::Nothing,
                 },
-                Kind::Password | Kind::Secret | Kind::Token => match is_quoted_secret(kind, value) {
-                    true => Found::Secret(inner),
-                    false => Found::Nothing,
-                },
+                Kind::Password | Kind::Secret | Kind::Token => {
+                    match is_quoted_secret(kind, value) {
+                        true => Found::Secret(inner),
+                        false => Found::Nothing,
+                    }
+                }
             }
         }
         Quote::Open(open) => Found::Open(open),
@@ -361,7 +380,19 @@ struct Next {
 fn is_of_value(it: u8) -> bool {
     !matches!(
         it,
-        0..=b' ' | b',' | b';' | b'&' | b')' | b'(' | b']' | b'[' | b'}' | b'<' | b'>' | b'|' | b'\\'
+        0..=b' '
+            | b','
+            | b';'
+            | b'&'
+            | b')'
+            | b'('
+            | b']'
+            | b'['
+            | b'}'
+            | b'<'
+            | b'>'
+            | b'|'
+            | b'\\'
     ) && !is_quote(it)
 }
 
@@ -416,18 +447,19 @@ fn is_argument(text: &Text<'_>, name: usize) -> bool {
 
 /// Whether a declaring word ends before `at`.
 fn is_declaration(text: &Text<'_>, at: usize) -> bool {
-    ["let", "mut", "var", "const", "val", "static", "final", "auto", "local", "my"]
-        .iter()
-        .any(|it| {
-            text.bytes[..at].ends_with(it.as_bytes())
-                && !is_of_name(text.before(at - it.len()))
-        })
+    [
+        "let", "mut", "var", "const", "val", "static", "final", "auto", "local", "my",
+    ]
+    .iter()
+    .any(|it| text.bytes[..at].ends_with(it.as_bytes()) && !is_of_name(text.before(at - it.len())))
 }
 
 /// No operator of a language is in it, and it is neither a reference nor a place: what may be a literal.
 fn is_literal(value: &[u8]) -> bool {
     let is_odd = matches!(value[0], b'&' | b'*' | b'!' | b'@' | b'?' | b'|' | b'-');
-    let is_path = value.windows(2).any(|it| it == b"::" || it == b"->" || it == b"..");
+    let is_path = value
+        .windows(2)
+        .any(|it| it == b"::" || it == b"->" || it == b"..");
     let is_template = value.contains(&b'{');
     !is_odd && !is_path && !is_template && (n_digits(value) > 0 || !is_kebab(value))
 }

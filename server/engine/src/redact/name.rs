@@ -31,8 +31,8 @@ const ENDINGS: &[(&str, Kind)] = &[
     ("masterkey", Kind::Secret),
     ("accountkey", Kind::Secret),
     ("authkey", Kind::Secret),
-    ("credential", Kind::Secret),
-    ("credentials", Kind::Secret),
+    ("credential", Kind::Token),
+    ("credentials", Kind::Token),
     ("token", Kind::Token),
     ("authorization", Kind::Authorization),
 ];
@@ -106,7 +106,9 @@ impl Plain {
 pub(super) fn kind_of(name: &[u8]) -> Option<Kind> {
     // `password2`, `API_KEY_1`.
     let name = name.trim_ascii_end();
-    let end = name.iter().rposition(|it| !matches!(it, b'0'..=b'9' | b'_'))?;
+    let end = name
+        .iter()
+        .rposition(|it| !matches!(it, b'0'..=b'9' | b'_'))?;
     let name = &name[..=end];
     // The ends of all endings, so that most names cost nothing.
     if !matches!(
@@ -128,7 +130,9 @@ pub(super) fn kind_of(name: &[u8]) -> Option<Kind> {
     if HARMLESS.iter().any(|it| plain.ends_with(it.as_bytes())) {
         return None;
     }
-    let of = ENDINGS.iter().find(|(it, _)| plain.ends_with(it.as_bytes()));
+    let of = ENDINGS
+        .iter()
+        .find(|(it, _)| plain.ends_with(it.as_bytes()));
     of.map(|(_, kind)| *kind)
 }
 

@@ -125,7 +125,10 @@ fn look(line: &[u8]) -> Look {
         .iter()
         .rposition(|it| !matches!(it, b'"' | b'\'' | b',' | b'+' | b'\\' | b' '));
     let line = &line[..tail.map_or(0, |it| it + 1)];
-    let code = line.iter().rposition(|it| !is_code(it)).map_or(0, |it| it + 1);
+    let code = line
+        .iter()
+        .rposition(|it| !is_code(it))
+        .map_or(0, |it| it + 1);
     match line[..code].iter().all(is_mark) && code < line.len() {
         true => Look::Key(line.len() - code),
         false => match line.iter().all(is_mark) {

@@ -57,12 +57,12 @@ pub fn redact_record(record: &mut Record) {
         }
         Record::Ended { reason, .. } => match reason {
             EndReason::Failed { message } => redact_string(message),
-            EndReason::Done
-            | EndReason::MaxTokens
-            | EndReason::Refusal
-            | EndReason::Cancelled => {}
+            EndReason::Done | EndReason::MaxTokens | EndReason::Refusal | EndReason::Cancelled => {}
         },
-        Record::Started { .. } | Record::Edit { .. } | Record::Mode { .. } | Record::Model { .. } => {}
+        Record::Started { .. }
+        | Record::Edit { .. }
+        | Record::Mode { .. }
+        | Record::Model { .. } => {}
     }
 }
 

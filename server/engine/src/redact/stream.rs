@@ -8,10 +8,10 @@ use super::{MASK, masked};
 use std::ops::Range;
 
 /// Bytes before the present place that a rule may look back to: a name and its sign.
-const CONTEXT: usize = 160;
+pub(super) const CONTEXT: usize = 160;
 
 /// The most that is held back; no key is longer. Beyond it the text is taken as ended here.
-const MOST_HELD: usize = 64 * 1024;
+pub(super) const MOST_HELD: usize = 64 * 1024;
 
 /// The text so far, as far as it matters still.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Stream {
     }
 }
 
-fn floor_char(text: &str, at: usize) -> usize {
+pub(super) fn floor_char(text: &str, at: usize) -> usize {
     (0..=at.min(text.len()))
         .rev()
         .find(|it| text.is_char_boundary(*it))

@@ -119,13 +119,16 @@ pub(super) fn with_letter(text: &Text<'_>, at: usize) -> Found {
             let Some(start) = at.checked_sub(1) else {
                 return Found::Nothing;
             };
-            let is_head = text.at(start) == b'A' && text.at(at + 1) == b'I' && text.at(at + 2) == b'A';
+            let is_head =
+                text.at(start) == b'A' && text.at(at + 1) == b'I' && text.at(at + 2) == b'A';
             if !is_head || !begins(text, start) {
                 return Found::Nothing;
             }
             run(text, start, at + 3, is_word, |body| {
                 body.len() == 16
-                    && body.iter().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
+                    && body
+                        .iter()
+                        .all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
             })
         }
         b'z' => {
@@ -171,7 +174,8 @@ fn bearer(text: &Text<'_>, begin: usize) -> Found {
     run(text, begin, begin, is_credential, |body| {
         let body = body.trim_ascii_end();
         let is_one = body.len() >= 6 && n_digits(body) > 0 || body.len() >= 20;
-        is_one && !is_kebab(body) && !(is_letters(body) && body.len() < 32) && !is_hole(body)
+        let is_words = is_kebab(body) || is_letters(body) && body.len() < 32;
+        is_one && !is_words && !is_hole(body)
     })
 }
 
@@ -201,7 +205,10 @@ fn decoded(code: &[u8]) -> Option<Vec<u8>> {
             bytes.push((bits >> n_bits & 0xff) as u8);
         }
     }
-    bytes.iter().all(|it| !it.is_ascii_control()).then_some(bytes)
+    bytes
+        .iter()
+        .all(|it| !it.is_ascii_control())
+        .then_some(bytes)
 }
 
 /// No template's, and not the word in an explanation.
@@ -218,7 +225,20 @@ pub(super) fn user_of_url(text: &Text<'_>, at: usize) -> Found {
     let is_user = |it: u8| {
         !matches!(
             it,
-            0..=b' ' | b'/' | b'@' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'?' | b'#' | b'(' | b')' | b','
+            0..=b' '
+                | b'/'
+                | b'@'
+                | b'"'
+                | b'\''
+                | b'`'
+                | b'<'
+                | b'>'
+                | b'\\'
+                | b'?'
+                | b'#'
+                | b'('
+                | b')'
+                | b','
         )
     };
     let end = text.skip(begin, LONGEST_USER, is_user);
