@@ -22,6 +22,7 @@ use crate::tasks::Tasks;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use engine::config::{Layer, Origin};
+use engine::redact::redact;
 use protocol::config;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -184,8 +185,25 @@ pub fn main() -> ExitCode {
 
 fn complain(error: &anyhow::Error) -> ExitCode {
     // Nobody to tell if stderr is closed.
-    let _ = writeln!(std::io::stderr(), "undine: {error:#}.");
+    let said = format!("undine: {error:#}.");
+    let _ = writeln!(std::io::stderr(), "{}", redact(&said));
     ExitCode::from(2)
+}
+
+/// A log's line on its way out: what a server, an error or an editor says may hold a key.
+struct WithoutSecrets<W>(W);
+
+impl<W: Write> Write for WithoutSecrets<W> {
+    /// Each event is written at once, so a secret is never cut.
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.0.write_all(redact(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Logs go to stderr or a file; stdout belongs to the protocol.
@@ -204,9 +222,14 @@ fn log(arguments: &Arguments) -> anyhow::Result<()> {
                 .append(true)
                 .open(path);
             let file = file.with_context(|| format!("opening the log file {}", path.display()))?;
-            builder.with_writer(Arc::new(file)).init();
+            let file = Arc::new(file);
+            builder
+                .with_writer(move || WithoutSecrets(file.clone()))
+                .init();
         }
-        None => builder.with_writer(std::io::stderr).init(),
+        None => builder
+            .with_writer(|| WithoutSecrets(std::io::stderr()))
+            .init(),
     }
     Ok(())
 }

@@ -31,12 +31,13 @@ pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
 
 use crate::main_loop::Host;
+use engine::redact::redact;
 use protocol::lsp::{MessageType, ShowMessageParams};
 
 impl Host {
     /// Says something once, by `window/showMessage`.
     pub(crate) fn show_message(&mut self, kind: MessageType, text: &str) {
-        let message = text.to_owned();
+        let message = redact(text).into_owned();
         let params = ShowMessageParams { kind, message };
         self.out.notify("window/showMessage", &params);
     }
