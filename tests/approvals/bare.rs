@@ -44,7 +44,7 @@ fn a_bare_editor_is_asked_by_message_requests_one_at_a_time() {
             .contains("touch "),
         "{first:#}"
     );
-    assert_eq!(titles(&first).len(), 3);
+    assert_eq!(titles(&first).len(), 4);
     stage.editor.round_trip();
     stage.editor.assert_none("window/showMessageRequest");
     // Answered as editors do: with the whole action.
@@ -96,7 +96,7 @@ fn a_message_request_without_an_answer_leaves_the_question_open_as_code_actions(
     stage.editor.assert_none("window/showMessage");
     stage.model.assert_not_asked();
     let actions = permission_actions(&stage);
-    assert_eq!(actions.len(), 3, "{actions:#?}");
+    assert_eq!(actions.len(), 4, "{actions:#?}");
     for action in &actions {
         assert!(
             action["title"].as_str().unwrap().contains("touch ran"),

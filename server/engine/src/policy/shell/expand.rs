@@ -361,8 +361,8 @@ impl Reader<'_> {
             }
             _ => self.variable(name),
         };
-        let is_set =
-            self.vars.contains_key(name) || matches!(name, "HOME" | "PWD" | "IFS" | "PATH");
+        let is_set = self.vars.contains_key(name)
+            || matches!(name, "HOME" | "PWD" | "IFS" | "PATH" | "UNDINE_SCRATCHPAD");
         let operators = [":-", ":+", ":=", ":?", "-", "+", "=", "?"];
         let operator = operators.into_iter().find(|it| rest.starts_with(it));
         match operator {
@@ -423,6 +423,11 @@ impl Reader<'_> {
         }
         let text = match name {
             "HOME" => super::place::home(self.around),
+            // What we set ourselves for every command.
+            "UNDINE_SCRATCHPAD" => match &self.around.scratchpad {
+                Some(folder) => folder.to_string_lossy().into_owned(),
+                None => return Value::unknown(),
+            },
             "IFS" => " \t\n".to_owned(),
             "PWD" => match self.cwds.as_slice() {
                 [one] => one.to_string_lossy().into_owned(),
