@@ -9,6 +9,7 @@ mod background;
 mod cancel;
 mod change_sets;
 mod checkpoints;
+mod classifier;
 mod commands;
 mod config;
 mod demo;

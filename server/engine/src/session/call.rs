@@ -328,7 +328,7 @@ impl Session {
         let plan = plan.clone();
         let review = match review {
             Ok(said) => classifier::read(&said.text, &said.thought),
-            Err(why) => Judgement::Escalate(format!("The reviewer could not be asked: {why}")),
+            Err(why) => Judgement::Escalate(format!("The classifier could not be asked: {why}")),
         };
         match review {
             Judgement::Allow => {
