@@ -36,6 +36,7 @@ const HOST: Layers = &[
         "documents",
         "event",
         "files",
+        "instructions",
         "layers",
         "plan",
         "pdf",

@@ -18,6 +18,7 @@ pub mod documents;
 pub mod endpoint;
 pub mod event;
 pub mod files;
+pub mod instructions;
 pub mod layers;
 pub mod model;
 pub mod pdf;
