@@ -33,6 +33,7 @@ const HOST: Layers = &[
     ],
     // The world in our terms.
     &[
+        "config_edit",
         "documents",
         "event",
         "files",

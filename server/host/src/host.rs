@@ -14,6 +14,7 @@ pub mod upwards;
 pub mod workspace;
 
 pub mod apply;
+pub mod config_edit;
 pub mod documents;
 pub mod endpoint;
 pub mod event;
