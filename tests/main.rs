@@ -16,6 +16,7 @@ mod demo;
 mod edits;
 mod files;
 mod generated;
+mod instructions;
 #[cfg(target_os = "linux")]
 mod kill_rounds;
 mod lifecycle;

@@ -34,9 +34,11 @@ const HOST: Layers = &[
     ],
     // The world in our terms.
     &[
+        "config_edit",
         "documents",
         "event",
         "files",
+        "instructions",
         "layers",
         "plan",
         "pdf",

@@ -16,6 +16,7 @@ use crate::tools;
 use crate::workspace::{AddedBy, Workspace};
 use engine::config::Resolved;
 use engine::context::instructions;
+use engine::context::project::InstructionFile;
 use engine::session::{Input, Session, Settings, Update, replay};
 use protocol::acp;
 use protocol::config::Config;
@@ -51,10 +52,12 @@ impl Host {
         let path = folder.join(format!("{id}.jsonl"));
         let voucher = self.folders.voucher(&path);
         let log = Log::new(path, Some(voucher));
-        let settings = settings(&resolved.config, &workspace, self.attended);
+        let told = self.instructions(workspace.root());
+        let settings = settings(&resolved.config, &workspace, &told, self.attended);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
+        self.keep_told(&key, told);
         self.perform(&key, effects);
         Ok(key)
     }
@@ -186,13 +189,15 @@ impl Host {
                 false => records.into_iter().map(Record::without_answers).collect(),
             };
             let scratchpad = self.scratchpad(&mut workspace);
-            let settings = settings(&resolved.config, &workspace, self.attended);
+            let told = self.instructions(workspace.root());
+            let settings = settings(&resolved.config, &workspace, &told, self.attended);
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             let pictures = Pictures::beside(log.path());
             session.load_pictures(|it| pictures.load(it));
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved, scratchpad);
+            self.keep_told(&key, told);
             self.perform(&key, repairs);
             if !is_ours {
                 self.warn_once(format!(
@@ -264,6 +269,33 @@ impl Host {
             .ok_or_else(|| unknown_session(&id.0))
     }
 
+    /// What the project's files say; what cannot be read of them is told.
+    fn instructions(&mut self, root: &Path) -> Vec<InstructionFile> {
+        let found = crate::instructions::find(root);
+        for problem in found.problems {
+            self.warn_once(problem);
+        }
+        found.files
+    }
+
+    fn keep_told(&mut self, key: &SessionKey, told: Vec<InstructionFile>) {
+        if let Some(open) = self.sessions.get_mut(key) {
+            open.told = told;
+        }
+    }
+
+    /// Before a prompt: what the project's files say may have changed.
+    pub(super) fn reread_instructions(&mut self, key: &SessionKey) {
+        let Some(open) = self.sessions.get(key) else {
+            return;
+        };
+        let workspace = open.workspace.clone();
+        let told = self.instructions(workspace.root());
+        if self.sessions.get(key).is_some_and(|it| it.told != told) {
+            self.configure(key);
+        }
+    }
+
     /// Gives a session the configuration as it is now. Its mode stays what the person set.
     pub(crate) fn configure(&mut self, key: &SessionKey) {
         let Some(open) = self.sessions.get(key) else {
@@ -277,19 +309,29 @@ impl Host {
             self.warn_once(text);
         }
         workspace.set_others(&self.others_than(workspace.root()));
+        let told = self.instructions(workspace.root());
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
         open.workspace = Arc::new(workspace);
-        let effects =
-            open.session
-                .configure(settings(&resolved.config, &open.workspace, self.attended));
+        let effects = open.session.configure(settings(
+            &resolved.config,
+            &open.workspace,
+            &told,
+            self.attended,
+        ));
+        open.told = told;
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
     }
 }
 
-fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings {
+fn settings(
+    config: &Config,
+    workspace: &Workspace,
+    files: &[InstructionFile],
+    attended: bool,
+) -> Settings {
     let model = match endpoint::reach(config) {
         Ok(reached) => reached.model,
         // Said when the model is asked.
@@ -298,7 +340,7 @@ fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings 
     let limits = &config.limits;
     Settings {
         model,
-        system: instructions::system(&told(workspace)),
+        system: instructions::system(&told(workspace), files),
         tools: tools::specs(),
         max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
         temperature: config.default_model.temperature,
