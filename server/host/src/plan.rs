@@ -70,8 +70,16 @@ pub struct World {
 }
 
 impl World {
-    /// What a command that runs in this folder is kept from.
-    pub fn sandbox(&self, folder: &FilePath) -> Option<Sandbox> {
+    /// What a command that runs in this folder is kept from. With `read_only` it is held to reading, whatever the
+    /// options allow: it writes nothing and reaches nobody.
+    pub fn sandbox(&self, folder: &FilePath, read_only: bool) -> Option<Sandbox> {
+        if read_only {
+            return Some(Sandbox {
+                network: false,
+                files: sandbox::Files::Nothing,
+                protected: self.workspace.own_folders(),
+            });
+        }
         let files = match self.filesystem {
             Filesystem::Free => sandbox::Files::Free,
             Filesystem::Project => {

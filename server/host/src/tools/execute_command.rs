@@ -6,7 +6,7 @@ mod startup;
 use super::Tool;
 use crate::plan::{Done, Plan, Run, World};
 use crate::process::background::NO_TIMEOUT;
-use crate::process::{Command, Limits, Streams, environment};
+use crate::process::{Command, Limits, Sandbox, Streams, environment};
 use crate::scratchpad;
 use crate::workspace::FilePath;
 use engine::policy::shell;
@@ -110,14 +110,14 @@ impl Tool for ExecuteCommand {
                 if !run.world.workspace.still(&folder) {
                     return Ok(Done::Moved);
                 }
-                let command = in_foreground(line, &folder, &run.world);
+                let command = in_foreground(line, &folder, &run.world, false);
                 foreground::run(command, Duration::from_secs_f64(timeout), run).await
             }),
             Mode::Background => plan.then(async move |run: Run| {
                 if !run.world.workspace.still(&folder) {
                     return Ok(Done::Moved);
                 }
-                let command = in_background(line, &folder, &run.world);
+                let command = in_background(line, &folder, &run.world, false);
                 startup::run(command, startup, pattern, run).await
             }),
         })
@@ -125,23 +125,33 @@ impl Tool for ExecuteCommand {
 }
 
 /// Its time is counted by who waits for it, because it may be moved to the background while it runs.
-fn in_foreground(line: String, folder: &FilePath, world: &World) -> Command {
+fn in_foreground(line: String, folder: &FilePath, world: &World, read_only: bool) -> Command {
     let grace = Duration::from_millis(world.limits.kill_grace_ms);
     let streams = match world.exec.pty {
         true => Streams::Terminal,
         false => Streams::Pipe,
     };
-    command(line, folder, world, grace, streams)
+    let sandbox = world.sandbox(folder, read_only);
+    command(line, folder, world, sandbox, grace, streams)
 }
 
-fn in_background(line: String, folder: &FilePath, world: &World) -> Command {
-    command(line, folder, world, BACKGROUND_GRACE, Streams::Pipe)
+fn in_background(line: String, folder: &FilePath, world: &World, read_only: bool) -> Command {
+    let sandbox = world.sandbox(folder, read_only);
+    command(
+        line,
+        folder,
+        world,
+        sandbox,
+        BACKGROUND_GRACE,
+        Streams::Pipe,
+    )
 }
 
 fn command(
     line: String,
     folder: &FilePath,
     world: &World,
+    sandbox: Option<Sandbox>,
     grace: Duration,
     streams: Streams,
 ) -> Command {
@@ -157,7 +167,7 @@ fn command(
         folder: folder.real.clone(),
         environment,
         streams,
-        sandbox: world.sandbox(folder),
+        sandbox,
         limits: Limits {
             timeout: NO_TIMEOUT,
             grace,

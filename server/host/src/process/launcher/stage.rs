@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ use nix::unistd::{Pid, dup2_stdin, getpid, getppid, setsid};
 
 use super::tree;
 use super::{Report, Terms};
+use crate::process::sandbox::Files;
 
 /// How long what was sent KILL may take to be gone. Who has not ended by then cannot be ended by us:
 /// a process of another user, or one inside a hanging kernel call.
@@ -44,7 +46,10 @@ pub(super) fn launch(terms: &Terms, command: &[OsString]) -> i32 {
     if is_closed(&control) {
         return 0;
     }
-    let shell = match start(terms, command, &control) {
+    // Gone again when this function returns, which is after the tree has ended.
+    let temporary = temporary(terms);
+    let place = temporary.as_ref().map(tempfile::TempDir::path);
+    let shell = match start(terms, command, place, &control) {
         Ok(pid) => pid,
         Err(error) => {
             report(
@@ -74,6 +79,19 @@ pub(super) fn launch(terms: &Terms, command: &[OsString]) -> i32 {
         report(&mut control, end);
     }
     0
+}
+
+/// For a command that may write nothing: a folder of its own, so that what needs a temporary file to read (a large
+/// `sort`, a here-document of bash's) works. Without one such a command fails, and nothing else is lost.
+fn temporary(terms: &Terms) -> Option<tempfile::TempDir> {
+    let sandbox = terms.sandbox.as_ref()?;
+    match sandbox.files {
+        Files::Nothing => tempfile::Builder::new()
+            .prefix("undine-read-")
+            .tempdir()
+            .ok(),
+        Files::Free | Files::Below(_) => None,
+    }
 }
 
 /// Takes the control channel from stdin and makes this process what a launcher is.
@@ -125,7 +143,12 @@ fn catch_signals() -> io::Result<()> {
 ///
 /// The new process itself reports that it is there, before it becomes the command: the first thing
 /// the command does may be to kill the launcher.
-fn start(terms: &Terms, command: &[OsString], control: &UnixStream) -> io::Result<Pid> {
+fn start(
+    terms: &Terms,
+    command: &[OsString],
+    temporary: Option<&Path>,
+    control: &UnixStream,
+) -> io::Result<Pid> {
     let [program, arguments @ ..] = command else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
@@ -133,7 +156,11 @@ fn start(terms: &Terms, command: &[OsString], control: &UnixStream) -> io::Resul
     let channel = control.as_raw_fd();
     let mut command = Command::new(program);
     command.args(arguments);
-    let confinement = terms.sandbox.as_ref().map(confine::prepare);
+    if let Some(place) = temporary {
+        command.env("TMPDIR", place);
+    }
+    let sandbox = terms.sandbox.as_ref();
+    let confinement = sandbox.map(|it| confine::prepare(it, temporary));
     let has_terminal = terms.terminal;
     if has_terminal {
         command.stdin(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?));
@@ -182,10 +209,12 @@ fn refuse(why: &str) -> ! {
 
 #[cfg(target_os = "linux")]
 mod confine {
+    use std::path::Path;
+
     use crate::process::sandbox::{Sandbox, linux::Prepared};
 
-    pub(super) fn prepare(sandbox: &Sandbox) -> Result<Prepared, String> {
-        Prepared::new(sandbox)
+    pub(super) fn prepare(sandbox: &Sandbox, temporary: Option<&Path>) -> Result<Prepared, String> {
+        Prepared::new(sandbox, temporary)
     }
 
     pub(super) fn enter(prepared: &Prepared) -> Result<(), String> {
@@ -196,9 +225,11 @@ mod confine {
 /// Nothing is confined here yet, so nothing runs that is to be.
 #[cfg(not(target_os = "linux"))]
 mod confine {
+    use std::path::Path;
+
     use crate::process::sandbox::{Kernel, Sandbox};
 
-    pub(super) fn prepare(sandbox: &Sandbox) -> Result<(), String> {
+    pub(super) fn prepare(sandbox: &Sandbox, _: Option<&Path>) -> Result<(), String> {
         sandbox.judge(Kernel::look()).map_err(|it| it.to_string())
     }
 
