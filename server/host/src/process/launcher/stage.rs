@@ -86,10 +86,12 @@ pub(super) fn launch(terms: &Terms, command: &[OsString]) -> i32 {
 fn temporary(terms: &Terms) -> Option<tempfile::TempDir> {
     let sandbox = terms.sandbox.as_ref()?;
     match sandbox.files {
-        Files::Nothing => tempfile::Builder::new()
-            .prefix("undine-read-")
-            .tempdir()
-            .ok(),
+        Files::Nothing => {
+            // Canonical, because macOS confines by such paths alone.
+            let folder = std::env::temp_dir().canonicalize().ok()?;
+            let mut builder = tempfile::Builder::new();
+            builder.prefix("undine-read-").tempdir_in(folder).ok()
+        }
         Files::Free | Files::Below(_) => None,
     }
 }
@@ -154,7 +156,7 @@ fn start(
     };
     let launcher = getpid();
     let channel = control.as_raw_fd();
-    let mut command = Command::new(program);
+    let mut command = confined(terms, temporary, program);
     command.args(arguments);
     if let Some(place) = temporary {
         command.env("TMPDIR", place);
@@ -198,6 +200,22 @@ fn start(
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
+/// The program as it is started: on macOS by way of the one that confines it.
+fn confined(terms: &Terms, temporary: Option<&Path>, program: &OsString) -> Command {
+    #[cfg(target_os = "macos")]
+    if let Some(sandbox) = &terms.sandbox {
+        use crate::process::sandbox::macos;
+        let mut command = Command::new(macos::PROGRAM);
+        command
+            .args(macos::arguments(sandbox, temporary))
+            .arg(program);
+        return command;
+    }
+    // Elsewhere it confines itself, see `confine::enter`.
+    let _ = (terms, temporary);
+    Command::new(program)
+}
+
 /// Ends the command's process before it is the command.
 fn refuse(why: &str) -> ! {
     // The process has one thread, so that memory may be had also after the fork.
@@ -222,8 +240,29 @@ mod confine {
     }
 }
 
-/// Nothing is confined here yet, so nothing runs that is to be.
-#[cfg(not(target_os = "linux"))]
+/// By another program, which is started in the command's place; here is only seen to it that it can be.
+#[cfg(target_os = "macos")]
+mod confine {
+    use std::path::Path;
+
+    use crate::process::sandbox::{Kernel, Sandbox};
+
+    pub(super) fn prepare(sandbox: &Sandbox, _: Option<&Path>) -> Result<(), String> {
+        sandbox.judge(Kernel::look()).map_err(|it| it.to_string())?;
+        // Names there differ by more than case, so a folder that is not there could come under another name.
+        for folder in sandbox.shields() {
+            let _ = std::fs::create_dir_all(folder);
+        }
+        Ok(())
+    }
+
+    pub(super) fn enter(_: &()) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Nothing is confined here, so nothing runs that is to be.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 mod confine {
     use std::path::Path;
 

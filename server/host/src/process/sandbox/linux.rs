@@ -56,7 +56,7 @@ pub(super) fn kernel() -> Kernel {
             VERSION,
         )
     };
-    Kernel {
+    Kernel::Linux {
         landlock: i32::try_from(landlock).unwrap_or(0).max(0),
         seccomp: filters::are_possible(),
     }
