@@ -1,5 +1,7 @@
 //! A command streams, ends with its exit code, and never outlives its time or its turn.
 
+mod faults;
+
 use crate::support::editor::{Setup, text_of_call};
 use crate::support::stage::Stage;
 use crate::support::witness::Witness;
@@ -141,7 +143,7 @@ fn what_a_command_leaves_in_the_background_does_not_hold_up_its_result() {
 }
 
 #[test]
-fn no_providers_key_is_in_the_environment() {
+fn bug_039_no_providers_key_is_in_the_environment() {
     let setup = Setup {
         environment: vec![
             ("OPENAI_API_KEY", "swordfish-1".into()),

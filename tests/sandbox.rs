@@ -288,7 +288,7 @@ fn without_network_a_command_reaches_nobody_and_is_told_why() {
 }
 
 #[test]
-fn bug_30_a_command_in_the_background_is_confined_alike() {
+fn bug_030_a_command_in_the_background_is_confined_alike() {
     if !is_held(3) {
         return;
     }
@@ -397,7 +397,7 @@ fn run_confined(folder: &Path, files: Files, streams: Streams, line: &str) -> St
 }
 
 #[test]
-fn bug_31_an_empty_list_of_places_allows_no_writing() {
+fn bug_031_an_empty_list_of_places_allows_no_writing() {
     if !is_held(3) {
         return;
     }

@@ -123,7 +123,8 @@ mod tests {
             if ($LASTEXITCODE -ne 0) { exit $LASTEXITCODE }
             if (-not $undineOk) { exit 1 }
             exit 0
-        "#]].assert_eq(&script("cargo build"));
+        "#]]
+        .assert_eq(&script("cargo build"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Runs a command in a shell: in the foreground, where its end is waited for, or in the background (spec 5).
 
 mod foreground;
+mod page;
 mod startup;
 
 use super::Tool;
@@ -45,6 +46,9 @@ pub struct Input {
     /// In the background: plain text in its output that says it is ready.
     #[serde(default)]
     ready_pattern: Option<String>,
+    /// In the background: web address (http or https) that the person's browser shows once it is ready.
+    #[serde(default)]
+    open_url: Option<String>,
     /// Some models know a shell that keeps its state.
     #[serde(default)]
     #[schemars(skip)]
@@ -88,17 +92,34 @@ impl Tool for ExecuteCommand {
         let timeout = input.timeout.unwrap_or(default).clamp(0.0, most);
         let startup = Duration::from_secs_f64(input.startup_timeout_secs.clamp(1.0, 30.0));
         let pattern = input.ready_pattern.filter(|it| !it.is_empty());
-        let (title, mark) = match input.mode {
-            Mode::Wait => (format!("Run {line}"), ""),
-            Mode::Background => (format!("Run in the background: {line}"), "\nbackground"),
+        let page = input.open_url.filter(|it| !it.trim().is_empty());
+        let page = page
+            .map(|it| page::of(&it, input.mode, &world))
+            .transpose()?;
+        let title = match (input.mode, &page) {
+            (Mode::Wait, _) => format!("Run {line}"),
+            (Mode::Background, None) => format!("Run in the background: {line}"),
+            // The page first: of a long line only the start is shown.
+            (Mode::Background, Some(page)) => {
+                format!("Open {page} and run in the background: {line}")
+            }
         };
-        let shown = format!("{line}\n{}{mark}", folder.real.display());
+        let mark = match input.mode {
+            Mode::Wait => "",
+            Mode::Background => "\nbackground",
+        };
+        let opened = page.as_deref().unwrap_or_default();
+        let shown = format!("{line}\n{}{mark}\n{opened}", folder.real.display());
+        let mut reading = shell::read(&line, &world.surroundings(&folder));
+        if page.is_some() {
+            page::counts_as_network(&mut reading);
+        }
         let plan = Plan::build(title)
             .access(Access::Run {
                 command: line.clone(),
                 cwd: folder.real.clone(),
                 place: folder.place,
-                reading: shell::read(&line, &world.surroundings(&folder)),
+                reading,
             })
             .preview(Preview::Command {
                 line: line.clone(),
@@ -118,7 +139,7 @@ impl Tool for ExecuteCommand {
                     return Ok(Done::Moved);
                 }
                 let command = in_background(line, &folder, &run.world, false);
-                startup::run(command, startup, pattern, run).await
+                startup::run(command, startup, pattern, page, run).await
             }),
         })
     }

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn bug_31_an_empty_list_of_places_allows_no_writing_on_macos() {
+    fn bug_031_an_empty_list_of_places_allows_no_writing_on_macos() {
         let told = arguments(&sandbox(true, Files::Below(Vec::new())), None);
         let profile = told[1].to_str().unwrap();
         assert!(profile.contains("(deny file-write*)\n"), "{profile}");
