@@ -9,6 +9,9 @@ use protocol::acp::StopReason;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// Long enough for a slow machine; only a failing test ever takes it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 const FULL: &str = "[safety]\nmode = \"full_access\"\n";
 
 fn stage() -> Stage {
@@ -115,7 +118,7 @@ fn a_time_out_kills_the_whole_group_and_is_told() {
         "{result}"
     );
     witness.wait_until_held();
-    witness.assert_gone_within(Duration::from_secs(2));
+    witness.assert_gone_within(PATIENCE);
 }
 
 #[test]
@@ -132,7 +135,7 @@ fn a_cancel_kills_the_whole_group() {
     stage.editor.cancel(&session);
     let turn = stage.editor.end(&prompt);
     assert_eq!(turn.end, Ok(StopReason::Cancelled));
-    witness.assert_gone_within(Duration::from_secs(2));
+    witness.assert_gone_within(PATIENCE);
 }
 
 #[test]

@@ -1,15 +1,12 @@
 //! Known faults of other agents' shells, each in several forms, through the server as a model meets them.
 
-use super::{FULL, run};
+use super::{FULL, PATIENCE, run};
 use crate::support::editor::Setup;
 use crate::support::stage::Stage;
 use crate::support::witness::Witness;
 use protocol::acp::StopReason;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-
-/// Long enough for a slow machine; only a failing test ever takes it.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Ways to have a process that is hard to end, each in the background of its shell. What follows waits for it.
 const CLINGING: [(&str, &str); 6] = [
