@@ -47,23 +47,29 @@ fn fifty_commands_in_the_background_leave_no_process_and_no_descriptor() {
     asked.end();
     chat.asked = Some(stage.model.next());
     let list = processes(&stage, &chat.session).processes;
-    let running = list
-        .iter()
-        .filter(|it| it.state == ProcessState::Running)
-        .map(|it| it.id.clone());
-    let running: Vec<String> = running.collect();
-    assert_eq!(running.len(), 20);
-    let mut asked = chat.asked.take().unwrap();
-    for id in running {
-        asked.call("background_process", json!({"action": "stop", "id": id}));
+    let running = list.iter().filter(|it| it.state == ProcessState::Running);
+    let (mut n_stopped, mut asked) = (0, chat.asked.take().unwrap());
+    for process in running {
+        // On a slow machine also some of those that end by themselves.
+        let is_lasting = process.command.ends_with("sleep 1000");
+        n_stopped += usize::from(is_lasting);
+        let action = if is_lasting { "stop" } else { "wait" };
+        asked.call(
+            "background_process",
+            json!({"action": action, "id": process.id}),
+        );
     }
+    assert_eq!(n_stopped, 20);
     asked.end();
     chat.asked = Some(stage.model.next());
     witness.assert_gone_within(Duration::from_millis(50));
     let list = processes(&stage, &chat.session).processes;
     assert!(list.iter().all(|it| it.state != ProcessState::Running));
     chat.end();
-    assert_eq!(held(stage.editor.pid()), before);
+    let after = held(stage.editor.pid());
+    assert_eq!(after.1, before.1);
+    // A connection to the model may come or go; what each command left would be 50.
+    assert!(after.0 < before.0 + 5, "{before:?}, {after:?}");
 }
 
 #[test]
