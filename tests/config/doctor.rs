@@ -122,17 +122,19 @@ fn the_doctor_knows_what_confines_commands() {
     use host::process::sandbox::Kernel;
     let workspace = Workspace::new("");
     workspace.configure(&config_for("http://127.0.0.1:9/v1"));
-    let kernel = Kernel::look();
+    let Kernel::Linux { landlock, seccomp } = Kernel::look() else {
+        panic!("this is Linux");
+    };
     let said = undine(&workspace, &["doctor", "--json"]);
     let found = findings(&said, "sandbox");
     assert!(
-        found.contains(&format!("Landlock version {}", kernel.landlock)),
+        found.contains(&format!("Landlock version {}", landlock)),
         "{found}"
     );
     assert!(found.contains("Commands run as you do"), "{found}");
     let said = undine(&workspace, &["doctor", "--json", "--sandbox"]);
     let found = findings(&said, "sandbox");
-    let is_held = kernel.landlock >= 3 && kernel.seccomp;
+    let is_held = landlock >= 3 && seccomp;
     let told = [
         "problem: No command runs",
         "ok: Commands are confined: no network",

@@ -28,7 +28,7 @@ fn ways() -> Vec<(&'static str, String, Value)> {
         way(
             "safety",
             "safety = [\"full_access\", false, \"allow\", \"free\"]\n",
-            json!({"safety": ["full_access", false, "allow", "free"]}),
+            json!({"safety": ["full_access", false, "allow", "open"]}),
         ),
         way(
             "Safety.mode",

@@ -540,7 +540,9 @@ export interface Process {
 
 export type ProcessState =
     | "running"
-    | "exited";
+    | "exited"
+    | "stopped"
+    | "killed";
 
 /**
  * Reads a process's output. What the model has read and what it has not is another matter, and stays

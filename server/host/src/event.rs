@@ -188,6 +188,11 @@ pub enum Ask {
         request: Box<acp::CreateElicitationRequest>,
         reply: oneshot::Sender<Option<acp::ElicitationAction>>,
     },
+    /// Opens a web page outside the editor; answers whether the editor can.
+    ShowPage {
+        url: String,
+        reply: oneshot::Sender<bool>,
+    },
 }
 
 /// A task's way to the editor.
@@ -275,6 +280,11 @@ impl Editor {
             reply,
         })
         .await
+    }
+
+    /// Opens a web page for the person; false where the editor cannot.
+    pub async fn show_page(&self, url: String) -> Result<bool, Gone> {
+        self.ask(|reply| Ask::ShowPage { url, reply }).await
     }
 
     /// Says that files were changed on the disk.

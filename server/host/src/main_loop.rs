@@ -367,6 +367,7 @@ impl Host {
                 reply,
             } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
+            Ask::ShowPage { url, reply } => drop(reply.send(self.show_page(&url))),
         }
     }
 }

@@ -72,7 +72,8 @@ pub struct World {
 }
 
 impl World {
-    /// What a command that runs in this folder is kept from.
+    /// What a command that runs in this folder is kept from. Held to reading, it writes nothing and reaches nobody,
+    /// whatever the options allow.
     pub fn sandbox(&self, folder: &FilePath, hold: Hold) -> Option<Sandbox> {
         if hold == Hold::ReadOnly {
             return Some(Sandbox {
@@ -82,7 +83,7 @@ impl World {
             });
         }
         let files = match self.filesystem {
-            Filesystem::Free => sandbox::Files::Free,
+            Filesystem::Open => sandbox::Files::Free,
             Filesystem::Project => {
                 let mut places = self.workspace.roots().to_vec();
                 places.extend(self.workspace.others().map(Path::to_path_buf));

@@ -430,6 +430,8 @@
 ---@alias agent.ProcessState
 ---| '"running"'
 ---| '"exited"'
+---| '"stopped"'
+---| '"killed"'
 
 --- Reads a process's output. What the model has read and what it has not is another matter, and stays as it is.
 ---@class agent.ReadProcessParams

@@ -7,7 +7,7 @@ use super::settings::{here, is_file, origin_of, print};
 use crate::endpoint;
 use crate::instructions;
 use crate::layers::{CommandLine, project_file, user_file};
-use crate::process::sandbox::{Files, Kernel, Sandbox};
+use crate::process::sandbox::{self, Files, Kernel, Sandbox};
 use crate::scratchpad::Scratchpad;
 use crate::store::Folders;
 use engine::config::{Origin, Resolved};
@@ -179,20 +179,15 @@ fn settings(report: &mut Report, resolved: &Resolved, root: &Path) {
 fn confinement(report: &mut Report, resolved: &Resolved, root: &Path) {
     let safety = &resolved.config.safety;
     let kernel = Kernel::look();
-    let has_seccomp = match kernel.seccomp {
-        true => "can",
-        false => "cannot",
-    };
-    let can = match kernel.landlock {
-        0 if !cfg!(target_os = "linux") => {
-            "Commands cannot be confined on this system: Undine does it on Linux only.".to_owned()
-        }
-        version => format!(
-            "The kernel has Landlock version {version} (0: none) and {has_seccomp} filter system calls."
-        ),
-    };
+    let mut can = sandbox::describe(kernel);
+    if let Kernel::Linux { landlock, seccomp } = kernel {
+        let filters = if seccomp { "can" } else { "cannot" };
+        can.push_str(&format!(
+            " The kernel has Landlock version {landlock} (0: none) and {filters} filter system calls."
+        ));
+    }
     let files = match safety.filesystem {
-        Filesystem::Free => Files::Free,
+        Filesystem::Open => Files::Free,
         Filesystem::Project => Files::Below(vec![root.to_path_buf()]),
     };
     let network = safety.network == Network::Allow;
