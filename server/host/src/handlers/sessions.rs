@@ -18,6 +18,7 @@ use engine::config::Resolved;
 use engine::context::instructions;
 use engine::session::{Input, Session, Settings, Update, replay};
 use protocol::acp;
+use protocol::approval::Rule;
 use protocol::config::Config;
 use protocol::record::Record;
 use protocol::session::Mode;
@@ -51,7 +52,8 @@ impl Host {
         let path = folder.join(format!("{id}.jsonl"));
         let voucher = self.folders.voucher(&path);
         let log = Log::new(path, Some(voucher));
-        let settings = settings(&resolved.config, &workspace, self.attended);
+        let standing = self.standing(workspace.root());
+        let settings = settings(&resolved.config, &workspace, self.attended, standing);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
@@ -183,10 +185,14 @@ impl Host {
             let (log, records) = Log::open(path).map_err(failed)?;
             let records = match is_ours {
                 true => records,
-                false => records.into_iter().map(Record::without_answers).collect(),
+                false => {
+                    let kept = records.into_iter();
+                    kept.filter_map(Record::without_answers).collect()
+                }
             };
             let scratchpad = self.scratchpad(&mut workspace);
-            let settings = settings(&resolved.config, &workspace, self.attended);
+            let standing = self.standing(workspace.root());
+            let settings = settings(&resolved.config, &workspace, self.attended, standing);
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             let pictures = Pictures::beside(log.path());
             session.load_pictures(|it| pictures.load(it));
@@ -277,19 +283,28 @@ impl Host {
             self.warn_once(text);
         }
         workspace.set_others(&self.others_than(workspace.root()));
+        let standing = self.standing(workspace.root());
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
         open.workspace = Arc::new(workspace);
-        let effects =
-            open.session
-                .configure(settings(&resolved.config, &open.workspace, self.attended));
+        let effects = open.session.configure(settings(
+            &resolved.config,
+            &open.workspace,
+            self.attended,
+            standing,
+        ));
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
     }
 }
 
-fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings {
+fn settings(
+    config: &Config,
+    workspace: &Workspace,
+    attended: bool,
+    standing: Vec<Rule>,
+) -> Settings {
     let model = match endpoint::reach(config) {
         Ok(reached) => reached.model,
         // Said when the model is asked.
@@ -307,7 +322,7 @@ fn settings(config: &Config, workspace: &Workspace, attended: bool) -> Settings 
         turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
         attended,
         safety: config.safety.clone(),
-        standing: Vec::new(),
+        standing,
         can_hold: can_hold(),
     }
 }
