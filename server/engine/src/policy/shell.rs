@@ -1,6 +1,26 @@
 //! What a command line would do, read from its text alone (spec 19.4 to 19.6).
 
+mod assign;
+mod canonical;
+mod command;
+mod expand;
+mod filters;
+mod forbidden;
+mod git;
+mod grammar;
+mod installs;
+mod looks;
+mod place;
+mod powershell;
+mod programs;
+mod reader;
+mod scan;
+mod scratchpad;
+mod walk;
+mod word;
+
 use protocol::tool::{Reading, Risk};
+use reader::Reader;
 use std::path::PathBuf;
 
 /// Where a line would run.
@@ -26,13 +46,37 @@ pub enum Shell {
     PowerShell,
 }
 
-/// Takes a line apart.
-pub fn read(_line: &str, _around: &Surroundings) -> Reading {
-    Reading {
-        risk: Risk::Run,
-        forbidden: None,
-        canonical: None,
-        program: None,
-        in_scratchpad: false,
+/// Takes a line apart. Never fails: what cannot be read is rated as a program that may do anything, and is scanned for
+/// what is forbidden.
+pub fn read(line: &str, around: &Surroundings) -> Reading {
+    match around.shell {
+        Shell::Posix => posix(line, around),
+        Shell::PowerShell => powershell::read(line, around),
     }
 }
+
+fn posix(line: &str, around: &Surroundings) -> Reading {
+    let mut reader = Reader::new(around);
+    if looks::may_deceive(line) {
+        reader.at_least(Risk::Run);
+    }
+    reader.script(line);
+    let mut canonical = None;
+    let mut program = None;
+    if reader.is_readable
+        && let Some(tree) = grammar::parse(line)
+    {
+        canonical = Some(canonical::canonical(tree.root_node(), line));
+        program = canonical::program(tree.root_node(), line);
+    }
+    Reading {
+        risk: reader.risk,
+        forbidden: reader.forbidden,
+        canonical,
+        program,
+        in_scratchpad: scratchpad::stays(line, around),
+    }
+}
+
+#[cfg(test)]
+mod tests;
