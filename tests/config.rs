@@ -56,6 +56,10 @@ fn a_projects_file_may_name_the_model_and_make_the_mode_stricter() {
     );
     let stage = Stage::with(Setup::agent(), &files, "[safety]\nmode = \"full_access\"\n");
     let (_, prompt, mut asked) = stage.ask("go");
+    stage.editor.take(
+        "what the project decides",
+        tells("The project's .undine/config.toml sets default_model.name, safety.mode."),
+    );
     assert_eq!(asked.body["model"], "scripted-2");
     asked.call("execute_command", json!({"command": "touch ran"}));
     asked.end();
@@ -228,7 +232,7 @@ fn what_is_misspelt_on_the_command_line_starts_nothing() {
         ),
         (
             &["-c", "safety.filesytem=project"],
-            "The command line has the unknown option safety.filesytem; nothing was started.",
+            "The command line has the unknown option safety.filesytem (is safety.filesystem meant?); nothing was started.",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -345,14 +345,22 @@ fn a_repository_confines_and_does_not_free() {
         |value: &str| format!("//- /.undine/config.toml\n[safety]\nfilesystem = \"{value}\"\n");
     let stage = stage_of(&project("project"), "[safety]\nmode = \"full_access\"\n");
     check(&stage, false, &["echo x > $OUT/x"]);
+    let tells = |what: &'static str| {
+        move |it: &Value| {
+            let message = it["params"]["message"].as_str();
+            message.is_some_and(|it| it.contains(what))
+        }
+    };
+    stage
+        .editor
+        .take("the word on it", tells("sets safety.filesystem"));
     drop(stage);
     let stage = stage_of(&project("free"), CONFINED);
     check(&stage, false, &["echo x > $OUT/x"]);
-    stage.editor.take("the warning", |it: &Value| {
-        it["params"]["message"]
-            .as_str()
-            .is_some_and(|it| it.contains("may not set safety.filesystem"))
-    });
+    stage.editor.take(
+        "the warning",
+        tells("may only make safety.filesystem stricter"),
+    );
 }
 
 /// Runs a line in a folder without any tool, and answers what it said.

@@ -3,22 +3,24 @@
 use protocol::config::Config;
 use serde_json::{Map, Value, json};
 
-/// What a repository may set all the same, but only to a stricter value: the engine's rule
-/// (`server/engine/src/config.rs`), in the words of a table.
-const MAY_TIGHTEN: [&str; 5] = [
-    "safety.mode",
-    "safety.network",
-    "safety.filesystem",
-    "safety.external_writes",
-    "safety.system_installs",
-];
+/// What may come with a repository and set an option: its mark `x-repository`, in the words of a table.
+fn may(mark: &str) -> &'static str {
+    match mark {
+        "any" => "yes",
+        "editor" => "the editor's settings",
+        "stricter" => "only stricter",
+        "" => "no",
+        other => panic!("x-repository = {other} is no mark"),
+    }
+}
 
 /// One option, by its dotted key; `NAME` stands for a key that the person chooses.
 struct Setting {
     key: String,
     schema: Value,
     default: Value,
-    is_trusted: bool,
+    /// Its mark `x-repository`, or its section's; empty if there is none.
+    mark: String,
     doc: String,
 }
 
@@ -28,19 +30,15 @@ pub fn table() -> String {
         "| option | type | default | a repository may set it | |\n|---|---|---|---|---|\n",
     );
     for option in options() {
-        let may = match (option.is_trusted, option.key.as_str()) {
-            (true, key) if MAY_TIGHTEN.contains(&key) => "only stricter",
-            (true, _) => "no",
-            (false, _) => "yes",
-        };
         let default = match &option.default {
             Value::Null => String::new(),
             value => format!("`{value}`"),
         };
         out.push_str(&format!(
-            "| `{}` | {} | {default} | {may} | {} |\n",
+            "| `{}` | {} | {default} | {} | {} |\n",
             option.key,
             type_of(&option.schema),
+            may(&option.mark),
             option.doc
         ));
     }
@@ -73,24 +71,24 @@ pub fn package_json(old: &str) -> String {
 fn options() -> Vec<Setting> {
     let schema = schemars::schema_for!(Config).to_value();
     let mut options = Vec::new();
-    walk(&inlined(&schema, &schema), "", false, &mut options);
+    walk(&inlined(&schema, &schema), "", "", &mut options);
     options
 }
 
-fn walk(schema: &Value, prefix: &str, is_trusted: bool, out: &mut Vec<Setting>) {
+fn walk(schema: &Value, prefix: &str, mark: &str, out: &mut Vec<Setting>) {
     for (name, option) in schema["properties"].as_object().into_iter().flatten() {
         let key = format!("{prefix}{name}");
-        let is_trusted = is_trusted || option["x-trusted"] == true;
+        let mark = option["x-repository"].as_str().unwrap_or(mark);
         let entries = &option["additionalProperties"];
         if option["properties"].is_object() {
-            walk(option, &format!("{key}."), is_trusted, out);
+            walk(option, &format!("{key}."), mark, out);
         } else if entries["properties"].is_object() {
-            walk(entries, &format!("{key}.NAME."), is_trusted, out);
+            walk(entries, &format!("{key}.NAME."), mark, out);
         } else {
             out.push(Setting {
                 key,
                 default: option["default"].clone(),
-                is_trusted,
+                mark: mark.to_owned(),
                 doc: option["description"]
                     .as_str()
                     .unwrap_or_default()
@@ -119,7 +117,8 @@ fn settings() -> Vec<(String, Value)> {
             continue;
         }
         let mut setting = setting(found.expect("the option was found there"));
-        if option.is_trusted {
+        // The extension vouches for what it sends, so what a workspace must not set is the machine's.
+        if matches!(option.mark.as_str(), "" | "stricter") {
             setting["scope"] = json!("machine");
         }
         settings.push((key, setting));

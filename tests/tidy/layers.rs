@@ -30,12 +30,14 @@ const HOST: Layers = &[
         "store",
         "process",
         "tasks",
+        "upwards",
     ],
     // The world in our terms.
     &[
         "documents",
         "event",
         "files",
+        "layers",
         "plan",
         "pdf",
         "apply",

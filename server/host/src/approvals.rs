@@ -7,6 +7,7 @@ use crate::run::{Console, Heard, Interrupt, say};
 use crate::store::Folders;
 use crate::store::approvals::{Approval, ApprovalError, Approvals, Claim};
 use anyhow::Context;
+use engine::redact::{redact, redact_json};
 use engine::text::visible;
 use protocol::tool::Outcome;
 use std::env;
@@ -37,7 +38,7 @@ fn complain(error: &ApprovalError) -> ExitCode {
 /// Prints to stdout.
 fn print(text: &str) {
     // Nobody to tell if it is closed.
-    let _ = writeln!(io::stdout(), "{text}");
+    let _ = writeln!(io::stdout(), "{}", redact(text));
 }
 
 pub fn list(options: &Options) -> ExitCode {
@@ -72,8 +73,13 @@ pub fn list(options: &Options) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Without secrets; the stored action has them still.
 fn print_json(value: &impl serde::Serialize) -> ExitCode {
-    match serde_json::to_string_pretty(value) {
+    let value = serde_json::to_value(value).map(|mut it| {
+        redact_json(&mut it);
+        it
+    });
+    match value.and_then(|it| serde_json::to_string_pretty(&it)) {
         Ok(text) => {
             print(&text);
             ExitCode::SUCCESS

@@ -8,8 +8,9 @@ use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
 use crate::handlers::{Reviewing, Shown};
+use crate::layers::{CommandLine, Layers};
 use crate::lsp::{self, FrontEvent, Limits, Out};
-use crate::main_loop::{self, Host, Layers};
+use crate::main_loop::{self, Host};
 use crate::process::Children;
 use crate::process::background::{Jobs, OnChange};
 use crate::process::launcher::Launcher;
@@ -22,6 +23,7 @@ use crate::tasks::Tasks;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use engine::config::{Layer, Origin};
+use engine::redact::redact;
 use protocol::config;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -44,6 +46,9 @@ struct Arguments {
     /// Sets one option for this run, for example `-c safety.mode=read_only`.
     #[arg(short = 'c', value_name = "KEY=VALUE", global = true)]
     config: Vec<String>,
+    /// Options by the name of a table under `[profiles]` in the user's config.toml.
+    #[arg(long, value_name = "NAME", global = true)]
+    profile: Option<String>,
     /// The model, as provider/name.
     #[arg(long, global = true)]
     model: Option<String>,
@@ -151,10 +156,10 @@ pub fn main() -> ExitCode {
     match arguments.command {
         Some(Command::Lsp) => serve(flags),
         Some(Command::Checkpoints { json }) => {
-            checkpoints::list(flags.layer, json).unwrap_or_else(|it| complain(&it))
+            checkpoints::list(flags.command_line, json).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Restore { id, force }) => {
-            checkpoints::restore(flags.layer, id, force).unwrap_or_else(|it| complain(&it))
+            checkpoints::restore(flags.command_line, id, force).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
@@ -181,8 +186,25 @@ pub fn main() -> ExitCode {
 
 fn complain(error: &anyhow::Error) -> ExitCode {
     // Nobody to tell if stderr is closed.
-    let _ = writeln!(std::io::stderr(), "undine: {error:#}.");
+    let said = format!("undine: {error:#}.");
+    let _ = writeln!(std::io::stderr(), "{}", redact(&said));
     ExitCode::from(2)
+}
+
+/// A log's line on its way out: what a server, an error or an editor says may hold a key.
+struct WithoutSecrets<W>(W);
+
+impl<W: Write> Write for WithoutSecrets<W> {
+    /// Each event is written at once, so a secret is never cut.
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.0.write_all(redact(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Logs go to stderr or a file; stdout belongs to the protocol.
@@ -201,17 +223,22 @@ fn log(arguments: &Arguments) -> anyhow::Result<()> {
                 .append(true)
                 .open(path);
             let file = file.with_context(|| format!("opening the log file {}", path.display()))?;
-            builder.with_writer(Arc::new(file)).init();
+            let file = Arc::new(file);
+            builder
+                .with_writer(move || WithoutSecrets(file.clone()))
+                .init();
         }
-        None => builder.with_writer(std::io::stderr).init(),
+        None => builder
+            .with_writer(|| WithoutSecrets(std::io::stderr()))
+            .init(),
     }
     Ok(())
 }
 
 /// What the command line says of every session.
 pub(crate) struct Flags {
-    /// Its layer of the configuration.
-    pub layer: Layer,
+    /// Its part of the configuration.
+    pub command_line: CommandLine,
     /// Folders of `--add-dir`, whole.
     pub added: Vec<PathBuf>,
 }
@@ -229,6 +256,8 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
             .unwrap_or_else(|| Value::String(value.to_owned()));
         put(&mut table, key, value);
     }
+    let settings = Layer::new(Origin::Setting, Value::Object(table));
+    let mut table = Map::new();
     if let Some(model) = &arguments.model {
         let (provider, name) = model
             .split_once('/')
@@ -253,27 +282,31 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
     if arguments.confine_fs || arguments.sandbox {
         put(&mut table, "safety.filesystem", Value::from("project"));
     }
-    let layer = Layer {
-        origin: Origin::Flag,
-        value: Value::Object(table),
-        trusted: true,
+    let command_line = CommandLine {
+        profile: arguments.profile.clone(),
+        layers: vec![settings, Layer::new(Origin::Flag, Value::Object(table))],
     };
-    check(&layer)?;
+    check(&command_line)?;
     Ok(Flags {
-        layer,
+        command_line,
         added: added(&arguments.add_dir)?,
     })
 }
 
 /// What is misspelt on the command line may have been meant to hold the agent back, so nothing starts without it.
-fn check(flags: &Layer) -> anyhow::Result<()> {
-    let problems = engine::config::resolve(std::slice::from_ref(flags)).problems;
-    match problems.first() {
-        Some(problem) => {
-            let what = problem.text.trim_end_matches("; it is ignored.");
-            anyhow::bail!("{what}; nothing was started")
+fn check(command_line: &CommandLine) -> anyhow::Result<()> {
+    let problems = engine::config::resolve(&command_line.layers).problems;
+    if let Some(problem) = problems.first() {
+        let what = problem.text.trim_end_matches("; it is ignored.");
+        anyhow::bail!("{what}; nothing was started")
+    }
+    let folder = Folders::from_environment().config;
+    let (layers, problem) = Layers::of_person(&folder, command_line.clone());
+    match problem {
+        Some(problem) if layers.lacks_profile() => {
+            anyhow::bail!("{} Nothing was started", problem)
         }
-        None => Ok(()),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -378,7 +411,7 @@ pub(crate) async fn with_host(
     let children = Arc::new(Children::new(
         Launcher::own().context("finding our own program")?,
     ));
-    let limits = engine::config::resolve(std::slice::from_ref(&flags.layer))
+    let limits = engine::config::resolve(&flags.command_line.layers)
         .config
         .limits;
     let folders = Folders::from_environment();
@@ -401,10 +434,7 @@ pub(crate) async fn with_host(
         permissions: Permissions::new(&folders.config),
         folders,
         client: Client::default(),
-        layers: Layers {
-            flags: Some(flags.layer),
-            ..Layers::default()
-        },
+        layers: Layers::new(flags.command_line),
         limits: limits.clone(),
         roots: Vec::new(),
         added: flags.added,

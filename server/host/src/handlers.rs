@@ -27,17 +27,17 @@ mod virtual_documents;
 
 pub(crate) use approvals::{Approving, denied, line as approval_line, whole as whole_approval};
 pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
-pub(crate) use lifecycle::read_layer;
 pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
 
 use crate::main_loop::Host;
+use engine::redact::redact;
 use protocol::lsp::{MessageType, ShowMessageParams};
 
 impl Host {
     /// Says something once, by `window/showMessage`.
     pub(crate) fn show_message(&mut self, kind: MessageType, text: &str) {
-        let message = text.to_owned();
+        let message = redact(text).into_owned();
         let params = ShowMessageParams { kind, message };
         self.out.notify("window/showMessage", &params);
     }
@@ -48,8 +48,17 @@ impl Host {
 
     /// Says a warning, and the same one never again.
     pub(crate) fn warn_once(&mut self, text: String) {
+        self.say_once(MessageType::Warning, text);
+    }
+
+    /// As [`warn_once`](Self::warn_once), of what is as it should be.
+    pub(crate) fn tell_once(&mut self, text: String) {
+        self.say_once(MessageType::Info, text);
+    }
+
+    fn say_once(&mut self, kind: MessageType, text: String) {
         if !self.said.contains(&text) {
-            self.show_message(MessageType::Warning, &text);
+            self.show_message(kind, &text);
             self.said.push(text);
         }
     }

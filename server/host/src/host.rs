@@ -10,6 +10,7 @@ pub mod regular;
 pub mod scratchpad;
 pub mod store;
 pub mod tasks;
+pub mod upwards;
 pub mod workspace;
 
 pub mod apply;
@@ -17,6 +18,7 @@ pub mod documents;
 pub mod endpoint;
 pub mod event;
 pub mod files;
+pub mod layers;
 pub mod model;
 pub mod pdf;
 pub mod plan;

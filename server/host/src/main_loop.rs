@@ -9,6 +9,7 @@ use crate::documents::Documents;
 use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::{Approving, Reviewing, Shown};
+use crate::layers::Layers;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
 use crate::process::Children;
@@ -20,7 +21,6 @@ use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::permissions::Permissions;
 use crate::tasks::Tasks;
-use engine::config::Layer;
 use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
@@ -90,14 +90,6 @@ pub struct TextWaiter {
     /// Whose the change to it is.
     pub by: Whose,
     pub reply: oneshot::Sender<()>,
-}
-
-/// The configuration's layers.
-#[derive(Default)]
-pub struct Layers {
-    pub user: Option<Layer>,
-    pub editor: Option<Layer>,
-    pub flags: Option<Layer>,
 }
 
 /// What a task works on.

@@ -18,6 +18,7 @@ use engine::policy::Hold;
 use engine::provider::{
     Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason,
 };
+use engine::redact::redact;
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
 use protocol::config::Config;
@@ -37,7 +38,7 @@ impl Host {
         for effect in effects {
             match effect {
                 Effect::Append(record) => self.append(session, record),
-                Effect::Show(update) => self.show(session, update),
+                Effect::Show(update) => self.show_streaming(session, update),
                 Effect::AskModel { stream, request } => self.ask_model(session, stream, *request),
                 Effect::StopModel(stream) => {
                     self.tasks.stop(&TaskKey::Model(session.clone(), stream))
@@ -66,8 +67,32 @@ impl Host {
                     self.forget_plan(session, call);
                     self.forget_run(session, call);
                 }
-                Effect::Answer { prompts, end } => self.answer_prompts(session, prompts, &end),
+                Effect::Answer { prompts, end } => {
+                    self.end_streaming(session);
+                    self.answer_prompts(session, prompts, &end);
+                }
             }
+        }
+    }
+
+    /// Shows an update. Of text that streams, what may be a part of a secret waits for the rest.
+    fn show_streaming(&mut self, session: &SessionKey, update: Update) {
+        if matches!(update, Update::Call { .. } | Update::User(_)) {
+            self.end_streaming(session);
+        }
+        let Some(open) = self.sessions.get_mut(session) else {
+            return;
+        };
+        for update in open.streaming.take(update) {
+            self.show(session, update);
+        }
+    }
+
+    /// The text that streamed is over: shows what of it was held back.
+    fn end_streaming(&mut self, session: &SessionKey) {
+        let open = self.sessions.get_mut(session);
+        if let Some(update) = open.and_then(|it| it.streaming.end()) {
+            self.show(session, update);
         }
     }
 
@@ -100,10 +125,13 @@ impl Host {
     /// Writes ahead. A disk that is full does not end the turn; the person is told once.
     fn append(&mut self, session: &SessionKey, record: Record) {
         self.transcript_changed(session);
+        let is_end = matches!(record, Record::Ended { .. });
+        if is_end {
+            self.end_streaming(session);
+        }
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
-        let is_end = matches!(record, Record::Ended { .. });
         if is_end {
             open.given = Arc::default();
         }
@@ -416,7 +444,7 @@ impl Host {
         let text = match outcome(end) {
             Ok(acp::StopReason::Cancelled) => "Cancelled.".to_owned(),
             Ok(_) => view.answer.trim().to_owned(),
-            Err(error) => error.message.into_owned(),
+            Err(error) => redact(&error.message).into_owned(),
         };
         if let Some(token) = &view.token {
             let value = json!({"kind": "end", "message": first_line(&text)});

@@ -11,6 +11,7 @@ use crate::workspace::{FilePath, Workspace};
 use engine::policy::Hold;
 use engine::policy::shell::{Shell, Surroundings};
 use engine::provider::Image;
+use engine::redact::redact;
 use engine::session::{Planned, Preview};
 use engine::text::{Encoding, visible_line};
 use futures_util::future::BoxFuture;
@@ -371,10 +372,10 @@ impl WorkEnd {
 
 impl Plan {
     /// Begins a plan; `then` ends it. What a title names may come from the model or from a file's name, so
-    /// only the start of its first line is taken, with nothing hidden in it.
+    /// only the start of its first line is taken, with nothing hidden and no secret in it.
     pub fn build(title: String) -> PlanBuilder {
         PlanBuilder {
-            title: visible_line(&title, MAX_TITLE),
+            title: visible_line(&redact(&title), MAX_TITLE),
             accesses: Vec::new(),
             preview: Vec::new(),
             shown: None,

@@ -12,6 +12,8 @@ use crate::cli::{self, Flags};
 use crate::store::Folders;
 use crate::store::approvals::{Approvals, State};
 use anyhow::Context;
+use engine::redact::redact;
+use engine::text::visible;
 use page::Page;
 use protocol::acp;
 use protocol::methods::{self, ClientRequest, Notification};
@@ -49,7 +51,7 @@ pub fn run(options: Options, flags: Flags) -> ExitCode {
 /// Says a line to the person.
 pub(crate) fn say(line: &str) {
     // Nobody to tell if stderr is closed.
-    let _ = writeln!(io::stderr(), "{}", engine::text::visible(line));
+    let _ = writeln!(io::stderr(), "{}", visible(&redact(line)));
 }
 
 fn prompt(given: Option<String>) -> anyhow::Result<String> {

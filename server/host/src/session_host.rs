@@ -6,7 +6,8 @@ use crate::plan::{Accepted, Given, Plan, TextHash};
 use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::workspace::Workspace;
-use engine::session::Session;
+use engine::redact::Stream;
+use engine::session::{Session, Update};
 use protocol::config::Config;
 use protocol::session::{CallId, PromptId};
 use std::collections::{HashMap, HashSet};
@@ -33,7 +34,53 @@ pub struct OpenSession {
     /// What it was given to read in this turn.
     pub given: Arc<Given>,
     pub waiting: HashMap<PromptId, Waiter>,
+    /// What is shown of the answer that streams.
+    pub streaming: Streaming,
     next_prompt: u64,
+}
+
+/// The text that streams to the person, without secrets. One at a time: an answer's text and its thoughts alternate.
+#[derive(Default)]
+pub struct Streaming {
+    stream: Stream,
+    is_thought: bool,
+}
+
+impl Streaming {
+    /// What can be shown, in order, of an update that is a piece of text; any other comes back as it is.
+    pub fn take(&mut self, update: Update) -> Vec<Update> {
+        let (text, is_thought) = match &update {
+            Update::Text(text) => (text, false),
+            Update::Thought(text) => (text, true),
+            Update::User(_)
+            | Update::Call { .. }
+            | Update::CallChanged(..)
+            | Update::Mode(_)
+            | Update::Usage(_) => return vec![update],
+        };
+        let before = match is_thought == self.is_thought {
+            true => None,
+            false => self.end(),
+        };
+        self.is_thought = is_thought;
+        let shown = self.stream.push(text);
+        let now = self.update(shown);
+        before.into_iter().chain(now).collect()
+    }
+
+    /// What was held back, when nothing more of the text comes.
+    pub fn end(&mut self) -> Option<Update> {
+        let rest = self.stream.end();
+        self.update(rest)
+    }
+
+    fn update(&self, text: String) -> Option<Update> {
+        match text.is_empty() {
+            true => None,
+            false if self.is_thought => Some(Update::Thought(text)),
+            false => Some(Update::Text(text)),
+        }
+    }
 }
 
 /// Who waits for a prompt.
@@ -76,6 +123,7 @@ impl OpenSession {
             seen: Arc::default(),
             given: Arc::default(),
             waiting: HashMap::new(),
+            streaming: Streaming::default(),
             next_prompt: 0,
         }
     }

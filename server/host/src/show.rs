@@ -1,8 +1,9 @@
-//! The engine's updates as ACP's.
+//! The engine's updates as ACP's, without secrets. Only changes of files are shown as they are (engine/src/redact.rs).
 
 use crate::event::SessionKey;
 use crate::tools;
 use engine::provider::{Image, Usage};
+use engine::redact::{redact, redact_json, redact_string};
 use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
 use engine::text::{visible, visible_line};
 use protocol::acp::{self, SessionUpdate};
@@ -31,20 +32,23 @@ pub fn call_id(call: CallId) -> acp::ToolCallId {
 
 fn session_update(update: Update) -> Option<SessionUpdate> {
     Some(match update {
-        Update::User(text) => SessionUpdate::UserMessageChunk(chunk(text)),
-        Update::Text(text) => SessionUpdate::AgentMessageChunk(chunk(text)),
-        Update::Thought(text) => SessionUpdate::AgentThoughtChunk(chunk(text)),
+        Update::User(it) => SessionUpdate::UserMessageChunk(chunk(it)),
+        Update::Text(it) => SessionUpdate::AgentMessageChunk(chunk(it)),
+        Update::Thought(it) => SessionUpdate::AgentThoughtChunk(chunk(it)),
         Update::Call {
             call,
             tool,
-            arguments,
-        } => SessionUpdate::ToolCall(
-            acp::ToolCall::new(call_id(call), visible_line(&tool, MAX_TOOL_NAME))
-                .kind(tools::kind(&tool))
-                .status(acp::ToolCallStatus::Pending)
-                .raw_input(Some(arguments))
-                .meta(meta(json!({"tool": tool}))),
-        ),
+            mut arguments,
+        } => {
+            redact_json(&mut arguments);
+            SessionUpdate::ToolCall(
+                acp::ToolCall::new(call_id(call), visible_line(&tool, MAX_TOOL_NAME))
+                    .kind(tools::kind(&tool))
+                    .status(acp::ToolCallStatus::Pending)
+                    .raw_input(Some(arguments))
+                    .meta(meta(json!({"tool": tool}))),
+            )
+        }
         Update::CallChanged(call, change) => {
             SessionUpdate::ToolCallUpdate(call_update(call, change))
         }
@@ -55,7 +59,8 @@ fn session_update(update: Update) -> Option<SessionUpdate> {
     })
 }
 
-fn chunk(text: String) -> acp::ContentChunk {
+fn chunk(mut text: String) -> acp::ContentChunk {
+    redact_string(&mut text);
     acp::ContentChunk::new(acp::ContentBlock::from(text))
 }
 
@@ -123,12 +128,16 @@ fn shown(content: CallContent) -> acp::ToolCallContent {
         CallContent::Preview(Preview::Diff { path, old, new }) => {
             acp::ToolCallContent::Diff(acp::Diff::new(path, new).old_text(old))
         }
+        // Exact, as a diff is: the person decides on each letter.
         CallContent::Preview(Preview::Hunks { text: it, .. }) => text(it),
         CallContent::Preview(Preview::Command { line, cwd }) => {
-            let (line, cwd) = (visible(&line), cwd.display().to_string());
-            text(format!("{line}\n(in {})", visible(&cwd)))
+            let (line, cwd) = (redact(&line), cwd.display().to_string());
+            text(format!("{}\n(in {})", visible(&line), visible(&cwd)))
         }
-        CallContent::Text(it) => text(it),
+        CallContent::Text(mut it) => {
+            redact_string(&mut it);
+            text(it)
+        }
         CallContent::Image(Image { picture, data }) => {
             let image = acp::ImageContent::new(&*data, picture.media_type);
             acp::ToolCallContent::from(acp::ContentBlock::Image(image))
@@ -140,13 +149,13 @@ fn text(text: String) -> acp::ToolCallContent {
     acp::ToolCallContent::from(acp::ContentBlock::from(text))
 }
 
-/// Previews as plain text, each behind a line break. `most` is the most lines of a change.
+/// Previews as plain text, each behind a line break; secrets of commands are masked, a change is exact. `most` is the most lines of a change.
 pub fn plain(previews: &[Preview], context: usize, most: usize) -> String {
     let mut text = String::new();
     for preview in previews {
         match preview {
             Preview::Command { line, cwd } => {
-                text.push_str(&format!("\n{line}\nin {}", cwd.display()))
+                text.push_str(&format!("\n{}\nin {}", redact(line), cwd.display()))
             }
             Preview::Hunks { text: hunks, .. } => {
                 let mut lines = hunks.lines();

@@ -2,6 +2,13 @@
 //!
 //! Names are those of `config.toml`. The README's table and the editors' settings are generated
 //! from the schema of [`Config`]. Secrets are never options; options name where a secret is.
+//!
+//! What can come with a repository sets nothing that is not marked `x-repository`, here or on the section (spec
+//! 20.2): a new option is the person's alone until somebody admits it. The marks:
+//!
+//! - `"any"`: the project's file and the editor's settings may set it.
+//! - `"editor"`: the editor's settings may; the project's file may not.
+//! - `"stricter"`: both may, to what is as strict or stricter. The option is an enum, strictest value first.
 
 mod safety;
 
@@ -9,6 +16,7 @@ pub use safety::{Category, Filesystem, Floor, Network, RuleVerdict, Safety, Safe
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The whole configuration.
@@ -16,23 +24,20 @@ use std::collections::BTreeMap;
 #[serde(default)]
 pub struct Config {
     /// The model that answers.
+    #[schemars(extend("x-repository" = "any"))]
     pub default_model: DefaultModel,
     /// Where models are reached, by provider name. Known names need no entry.
-    #[schemars(extend("x-trusted" = true))]
     pub providers: BTreeMap<String, ProviderConfig>,
     /// How much the agent may do without asking.
-    #[schemars(extend("x-trusted" = true))]
     pub safety: Safety,
     /// Folders beside the project.
-    #[schemars(extend("x-trusted" = true))]
     pub workspace: Workspace,
     /// How edits reach the editor.
+    #[schemars(extend("x-repository" = "editor"))]
     pub edits: Edits,
     /// How commands run.
-    #[schemars(extend("x-trusted" = true))]
     pub exec: Exec,
     /// Time-outs and caps.
-    #[schemars(extend("x-trusted" = true))]
     pub limits: Limits,
 }
 
@@ -183,4 +188,33 @@ limits! {
     scratchpad_days = 7,
     /// Milliseconds that running tasks get to end when the server exits.
     exit_ms = 1_000,
+}
+
+/// The JSON schema of `config.toml`, for editors that complete and check it. What is misspelt is an error there.
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Config).to_value();
+    schema["title"] = json!("Undine's config.toml");
+    schema["properties"]["profiles"] = json!({
+        "description": "Sets of options by name, for `--profile NAME`. They count over the rest of this file.",
+        "type": "object",
+        "additionalProperties": {"$ref": "#"},
+    });
+    close(&mut schema);
+    schema
+}
+
+/// Allows no other names where names are listed.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(close);
+            if fields.get("properties").is_some_and(Value::is_object)
+                && !fields.contains_key("additionalProperties")
+            {
+                fields.insert("additionalProperties".to_owned(), json!(false));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{ModelError, ModelErrorKind};
+use crate::redact::{MASK, redact};
 
 /// The most bytes of an error's body that are read.
 pub const MAX_BODY: usize = 64 << 10;
@@ -231,12 +232,13 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
 
 /// The provider's words on one line, shortened, with nothing that looks like a key and no mark at the end.
 fn quote(text: &str) -> String {
+    let text = redact(text);
     let mut words = Vec::new();
     let mut after_bearer = false;
     for word in text.split_whitespace() {
         words.push(match after_bearer {
-            true => "***".to_owned(),
-            false => redact(word),
+            true => MASK.to_owned(),
+            false => without_keys(word),
         });
         after_bearer = word.eq_ignore_ascii_case("bearer");
     }
@@ -248,8 +250,9 @@ fn quote(text: &str) -> String {
     }
 }
 
-/// `word` with each run of key characters that looks like a key replaced.
-fn redact(word: &str) -> String {
+/// `word` with each run of key characters that looks like a key replaced. Stricter than the redactor, which has to
+/// leave code alone: providers quote keys shortened and with stars within, and nothing else here begins like one.
+fn without_keys(word: &str) -> String {
     let mut out = String::new();
     let mut rest = word;
     while !rest.is_empty() {
@@ -258,7 +261,7 @@ fn redact(word: &str) -> String {
         let end = rest.find(|it| !is_key(it)).unwrap_or(rest.len());
         let (run, tail) = rest.split_at(end);
         out += match looks_like_a_key(run) {
-            true => "***",
+            true => MASK,
             false => run,
         };
         let next = tail.find(is_key).unwrap_or(tail.len());

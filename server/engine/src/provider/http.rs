@@ -59,7 +59,8 @@ const MIN_SECRET: usize = 8;
 
 impl HttpRequest {
     /// A text with the values of this request's headers taken out, and each word of one: any may be a key,
-    /// whatever it is called and looks like, and some servers say in an error what they were sent.
+    /// whatever it is called and looks like, and some servers say in an error what they were sent. Beside the
+    /// redactor, which cannot know a key that looks like a word.
     pub fn hide(&self, text: &str) -> String {
         let mut secrets: Vec<&str> = self
             .headers
@@ -134,7 +135,8 @@ impl fmt::Debug for Headers<'_> {
     }
 }
 
-/// A URL without its query and its `user:password@`, both of which may hold a key.
+/// A URL without its query and its `user:password@`, both of which may hold a key. Stricter than the redactor: the
+/// URL is one that we send to, and a key in it may have any name.
 pub fn without_secrets(url: &str) -> String {
     let (path, hidden) = match url.split_once('?') {
         None => (url, ""),

@@ -5,6 +5,7 @@ use super::effect::{CallChange, CallContent, Effect, PromptEnd, Update};
 use super::{Calls, Session};
 use crate::context::{self, Answer, Asked, Entry, Held, Sight};
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, ToolResult};
+use crate::redact::settled;
 use protocol::record::{EndReason, Record};
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use protocol::tool::Outcome;
@@ -193,9 +194,21 @@ impl Session {
     fn flush_much(&mut self, out: &mut Vec<Effect>) {
         /// Bytes that a death may cost.
         const PIECE: usize = 2 * 1024;
-        let Some(turn) = &self.turn else { return };
-        if turn.text.len() + turn.thought.len() >= PIECE {
-            self.flush(false, out);
+        let Some(turn) = &mut self.turn else { return };
+        if turn.text.len() + turn.thought.len() < PIECE {
+            return;
+        }
+        // Each record is redacted by itself: what may belong together in a secret stays together.
+        let (n_text, n_thought) = (settled(&turn.text), settled(&turn.thought));
+        if n_text + n_thought == 0 {
+            return;
+        }
+        let text = turn.text.split_off(n_text);
+        let thought = turn.thought.split_off(n_thought);
+        self.flush(false, out);
+        if let Some(turn) = &mut self.turn {
+            turn.text = text;
+            turn.thought = thought;
         }
     }
 

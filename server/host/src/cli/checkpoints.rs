@@ -5,7 +5,8 @@
 
 use crate::documents::Snapshot;
 use crate::event::{Ask, Editor, Event};
-use crate::handlers::{checkpoint_line, read_layer, wire_checkpoint};
+use crate::handlers::{checkpoint_line, wire_checkpoint};
+use crate::layers::{CommandLine, Layers};
 use crate::plan::{FileOperations, World};
 use crate::process::Children;
 use crate::process::background::Jobs;
@@ -16,7 +17,6 @@ use crate::store::checkpoints::Checkpoints;
 use crate::store::journal::Journals;
 use crate::workspace::Workspace;
 use anyhow::{Context, anyhow};
-use engine::config::{Layer, Origin};
 use engine::text::Encoding;
 use protocol::review::Author;
 use protocol::session::{CallId, TurnId};
@@ -26,8 +26,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Lists the checkpoints, newest first.
-pub(super) fn list(flags: Layer, as_json: bool) -> anyhow::Result<ExitCode> {
-    run(flags, async move |world| {
+pub(super) fn list(command_line: CommandLine, as_json: bool) -> anyhow::Result<ExitCode> {
+    run(command_line, async move |world| {
         let all = restore::list(&world).await.map_err(|it| anyhow!(it))?;
         let mut out = stdout().lock();
         if as_json {
@@ -48,8 +48,12 @@ pub(super) fn list(flags: Layer, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// Restores a checkpoint. The person is asked on the terminal; without one only `force` does it (spec 3.4).
-pub(super) fn restore(flags: Layer, id: String, force: bool) -> anyhow::Result<ExitCode> {
-    run(flags, async move |world| {
+pub(super) fn restore(
+    command_line: CommandLine,
+    id: String,
+    force: bool,
+) -> anyhow::Result<ExitCode> {
+    run(command_line, async move |world| {
         let failed = |text: String| anyhow!(text.trim_end_matches('.').to_owned());
         let planned = restore::plan(&world, &id).await.map_err(failed)?;
         show(&planned)?;
@@ -103,7 +107,7 @@ fn asked() -> anyhow::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-fn run<F>(flags: Layer, work: impl FnOnce(World) -> F) -> anyhow::Result<ExitCode>
+fn run<F>(command_line: CommandLine, work: impl FnOnce(World) -> F) -> anyhow::Result<ExitCode>
 where
     F: Future<Output = anyhow::Result<ExitCode>>,
 {
@@ -114,22 +118,21 @@ where
     let runtime = runtime.context("starting the runtime")?;
     let (inbox, events) = mpsc::channel(1);
     runtime.spawn(no_editor(events));
-    let world = world(flags, Editor::new(inbox))?;
+    let world = world(command_line, Editor::new(inbox))?;
     runtime.block_on(work(world))
 }
 
 /// The world of the project in this folder.
-fn world(flags: Layer, editor: Editor) -> anyhow::Result<World> {
+fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
     let folders = Folders::from_environment();
     let cwd = std::env::current_dir().context("finding the current folder")?;
     let protected = [folders.config.clone(), folders.data.clone()];
     let workspace = Workspace::new(&[cwd], &protected).map_err(|it| anyhow!(it))?;
-    let (user, problem) = read_layer(&folders.config.join("config.toml"), Origin::UserFile);
+    let (layers, problem) = Layers::of_person(&folders.config, command_line);
     if let Some(problem) = problem {
         writeln!(stderr(), "{problem}")?;
     }
-    let layers: Vec<Layer> = user.into_iter().chain([flags]).collect();
-    let config = engine::config::resolve(&layers).config;
+    let config = layers.resolve(None).config;
     let checkpoints = Checkpoints::new(&folders.data).with_limits(&config.limits);
     let launcher = Launcher::own().context("finding our own program")?;
     Ok(World {

@@ -58,11 +58,7 @@ impl Choice {
 fn configured(folders: &Folders) -> Option<String> {
     let text = fs::read_to_string(folders.config.join("config.toml")).ok()?;
     let value = toml::from_str::<Value>(&text).ok()?;
-    let resolved = engine::config::resolve(&[Layer {
-        origin: Origin::UserFile,
-        value,
-        trusted: true,
-    }]);
+    let resolved = engine::config::resolve(&[Layer::new(Origin::UserFile, value)]);
     let config = resolved.config;
     let provider = config.default_model.provider;
     if provider.is_empty() {

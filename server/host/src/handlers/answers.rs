@@ -6,6 +6,7 @@ use crate::lsp::Answer;
 use crate::main_loop::Host;
 use crate::plan::Accepted;
 use crate::show;
+use engine::redact::redact_string;
 use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Question};
 use engine::text::visible;
 use protocol::acp::{self, ElicitationAction, RequestPermissionOutcome};
@@ -74,7 +75,7 @@ impl Host {
 
     pub(crate) fn ask_elicit(
         &mut self,
-        request: acp::CreateElicitationRequest,
+        mut request: acp::CreateElicitationRequest,
         reply: oneshot::Sender<Option<ElicitationAction>>,
     ) {
         let method = methods::CreateElicitation::METHOD;
@@ -83,6 +84,8 @@ impl Host {
             let _ = reply.send(None);
             return;
         }
+        // The answers that it offers stay: they come back, and are the model's.
+        redact_string(&mut request.message);
         let id = self.asking.open(Pending::Elicit(reply));
         let request = request.meta(show::meta(json!({"requestId": id})));
         self.out.request(id, method, &request);

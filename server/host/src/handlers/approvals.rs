@@ -11,6 +11,7 @@ use crate::plan::TextHash;
 use crate::show;
 use crate::store::approvals::{Approval, ApprovalError, Approvals, Claim, Offer, State, VERSION};
 use crate::store::now_ms;
+use engine::redact::redact;
 use engine::session::{Action, Input, Planned, Replay, ReplayEnd};
 use engine::text::DISPLAY_CAP;
 use protocol::acp;
@@ -173,7 +174,7 @@ impl Host {
                     Outcome::Success => State::Approved { at },
                     Outcome::Error | Outcome::Cancelled => State::Failed {
                         at,
-                        why: text.clone(),
+                        why: redact(&text).into_owned(),
                     },
                 };
                 (claim.set(state), Approved::Ran { outcome, text })

@@ -16,6 +16,7 @@ use crate::show;
 use crate::store::checkpoints::{Entry, Manifest};
 use crate::tools;
 use crate::workspace::path_of;
+use engine::redact::redact;
 use engine::session::{CallChange, CallContent, CallStatus, Input};
 use engine::text::visible_line;
 use protocol::acp::{self, RequestPermissionOutcome};
@@ -256,6 +257,8 @@ impl Host {
             return;
         };
         self.end_call(number, &errand, said.is_ok());
+        let without = |text: String| redact(&text).into_owned();
+        let said = said.map(without).map_err(without);
         match errand.asker {
             Asker::Request(reply) => reply.send_value(match said {
                 Ok(text) => Ok(Value::String(text)),

@@ -6,16 +6,14 @@ use crate::event::Event;
 use crate::lsp::{Error, Reply};
 use crate::main_loop::Host;
 use crate::process::parent;
-use crate::regular;
 use crate::scratchpad;
 use crate::surfaces::Surface;
 use crate::workspace::path_of;
-use engine::config::{Layer, Origin, Resolved, resolve};
+use engine::config::{Layer, Origin, Resolved};
 use engine::context::instructions::Task;
 use protocol::lsp;
 use protocol::methods::{self, Notification, Request, Row};
 use serde_json::{Value, json};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -33,9 +31,8 @@ impl Host {
         }
         let value = params.initialization_options.unwrap_or_default();
         self.layers.editor = Some(Layer {
-            origin: Origin::Editor,
-            value,
             trusted: self.client.trusted_settings,
+            ..Layer::new(Origin::Editor, value)
         });
         let problem = self.read_user_file();
         self.said.extend(problem);
@@ -104,10 +101,7 @@ impl Host {
 
     /// Reads the user's `config.toml`; answers what is wrong with it.
     pub(crate) fn read_user_file(&mut self) -> Option<String> {
-        let path = self.folders.config.join("config.toml");
-        let (layer, problem) = read_layer(&path, Origin::UserFile);
-        self.layers.user = layer;
-        problem
+        self.layers.read_user_file(&self.folders.config)
     }
 
     pub(crate) fn shutdown(&mut self, reply: Reply) {
@@ -126,34 +120,10 @@ impl Host {
 
     /// The configuration for a project.
     pub(crate) fn resolve(&self, root: Option<&Path>) -> Resolved {
-        let (project, problem) = match root {
-            Some(root) => read_layer(
-                &root.join(".undine").join("config.toml"),
-                Origin::ProjectFile,
-            ),
-            None => (None, None),
-        };
-        let layers: Vec<Layer> = [
-            &self.layers.user,
-            &project,
-            &self.layers.editor,
-            &self.layers.flags,
-        ]
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect();
-        let mut resolved = resolve(&layers);
-        resolved
-            .problems
-            .extend(problem.map(|text| engine::config::Problem {
-                origin: Origin::ProjectFile,
-                text,
-            }));
-        resolved
+        self.layers.resolve(root)
     }
 
-    /// Tells the person what was left out of the configuration.
+    /// Tells the person what was left out of the configuration, and what the project decides in it.
     pub(crate) fn report(&mut self, resolved: &Resolved) {
         for problem in resolved.problems.iter().take(MAX_PROBLEMS) {
             self.warn_once(problem.text.clone());
@@ -161,6 +131,11 @@ impl Host {
         let more = resolved.problems.len().saturating_sub(MAX_PROBLEMS);
         if more > 0 {
             self.warn_once(format!("The configuration has {more} more such problems."));
+        }
+        let decided: Vec<&str> = resolved.decided_by(Origin::ProjectFile).collect();
+        if !decided.is_empty() {
+            let decided = decided.join(", ");
+            self.tell_once(format!("The project's .undine/config.toml sets {decided}."));
         }
     }
 
@@ -175,9 +150,8 @@ impl Host {
             return;
         }
         self.layers.editor = Some(Layer {
-            origin: Origin::Editor,
-            value,
             trusted: self.client.trusted_settings,
+            ..Layer::new(Origin::Editor, value)
         });
         self.limits = self.resolve(None).config.limits;
         let keys: Vec<_> = self.sessions.keys().cloned().collect();
@@ -252,56 +226,8 @@ fn roots(params: &lsp::InitializeParams) -> Vec<PathBuf> {
     roots
 }
 
-/// A configuration file as a layer. A malformed one is skipped, and named (spec 20.2).
-pub(crate) fn read_layer(path: &Path, origin: Origin) -> (Option<Layer>, Option<String>) {
-    let trusted = origin == Origin::UserFile;
-    let text = match read_settings(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return (None, None),
-        Err(error) => {
-            return (
-                None,
-                Some(format!(
-                    "{} cannot be read ({error}); it is skipped.",
-                    path.display()
-                )),
-            );
-        }
-    };
-    match toml::from_str::<Value>(&text) {
-        Ok(value) => (
-            Some(Layer {
-                origin,
-                value,
-                trusted,
-            }),
-            None,
-        ),
-        Err(error) => {
-            let line = error
-                .span()
-                .map_or(1, |it| text[..it.start].matches('\n').count() + 1);
-            let text = format!(
-                "{} is not valid TOML (line {line}: {}); it is skipped until it is mended.",
-                path.display(),
-                error.message()
-            );
-            (None, Some(text))
-        }
-    }
-}
-
 /// The most problems of a configuration that are told one by one: a file can come with a repository.
 const MAX_PROBLEMS: usize = 10;
-
-/// The most bytes of a configuration file.
-const MAX_SETTINGS: u64 = 1 << 20;
-
-fn read_settings(path: &Path) -> io::Result<String> {
-    let bytes = regular::read_capped(path, MAX_SETTINGS)?
-        .ok_or_else(|| io::Error::other(format!("it is over {} MiB", MAX_SETTINGS >> 20)))?;
-    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
-}
 
 /// A session that is not open.
 pub(super) fn unknown_session(id: &str) -> Error {

@@ -7,6 +7,7 @@ use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::process::background::Job;
 use crate::process::clean::clean;
+use engine::redact::{self, redact, redact_part};
 use protocol::acp;
 use protocol::methods::{self, Notification};
 use protocol::process::{
@@ -18,6 +19,9 @@ use std::sync::Arc;
 
 /// Bytes of output that one reading gives.
 const READ_BYTES: usize = 32 * 1024;
+
+/// Bytes before them that are looked at for the beginning of a secret; a private key has some 3,000.
+const SEEN_BEFORE: u64 = 8 * 1024;
 
 impl Host {
     pub(crate) fn list_processes(
@@ -33,15 +37,12 @@ impl Host {
         params: &ReadProcessParams,
     ) -> Result<ReadProcessResult, Error> {
         let job = self.job(&params.session_id, &params.id)?;
-        let piece = job.newest(params.from, READ_BYTES).map_err(|fault| {
-            let text = format!("The output of {} cannot be read ({fault}).", job.id());
-            error(code::REQUEST_FAILED, text)
-        })?;
+        let read = read(&job, params.from).map_err(|text| error(code::REQUEST_FAILED, text))?;
         Ok(ReadProcessResult {
             process: wire(&job),
-            output: clean(&String::from_utf8_lossy(&piece.bytes)),
-            skipped: piece.n_skipped,
-            end: piece.end,
+            output: read.text,
+            skipped: read.n_skipped,
+            end: read.end,
         })
     }
 
@@ -101,11 +102,7 @@ impl Host {
                 .find(&session, &id)
                 .ok_or_else(|| none(&id))
                 .and_then(|job| {
-                    let piece = job.newest(0, READ_BYTES);
-                    let piece = piece.map_err(|fault| {
-                        format!("The output of {} cannot be read ({fault}).", job.id())
-                    })?;
-                    let text = clean(&String::from_utf8_lossy(&piece.bytes));
+                    let text = read(&job, 0)?.text;
                     Ok(format!("{}\n\n```text\n{text}\n```", line(&job)))
                 }),
         };
@@ -164,6 +161,51 @@ impl Host {
     }
 }
 
+/// A part of a job's output, as the person sees it.
+struct Read {
+    text: String,
+    n_skipped: u64,
+    /// The place to go on at.
+    end: u64,
+}
+
+/// The newest output from a place on, without secrets: also without one that began before the place. A line that
+/// goes on and may become one is left for the next reading.
+fn read(job: &Job, from: u64) -> Result<Read, String> {
+    let failed = |fault| format!("The output of {} cannot be read ({fault}).", job.id());
+    let is_over = job.is_over();
+    let mut piece = job.newest(from, READ_BYTES).map_err(failed)?;
+    let begin = from + piece.n_skipped;
+    let n_before = begin.min(SEEN_BEFORE);
+    let before = match n_before {
+        0 => Vec::new(),
+        _ => {
+            let most = piece.bytes.len() + SEEN_BEFORE as usize;
+            let mut both = job.newest(begin - n_before, most).map_err(failed)?;
+            // Older output may have gone, and newer may have come.
+            let n_came = usize::try_from(both.end - piece.end).unwrap_or(usize::MAX);
+            let n_new = n_came.saturating_add(piece.bytes.len());
+            both.bytes.truncate(both.bytes.len().saturating_sub(n_new));
+            both.bytes
+        }
+    };
+    let before = clean(&String::from_utf8_lossy(&before));
+    let mut whole = before.clone() + &clean(&String::from_utf8_lossy(&piece.bytes));
+    if !is_over
+        && !redact::is_decided(&whole)
+        && let Some(line) = piece.bytes.iter().rposition(|it| *it == b'\n')
+    {
+        piece.end -= (piece.bytes.len() - line - 1) as u64;
+        piece.bytes.truncate(line + 1);
+        whole = before.clone() + &clean(&String::from_utf8_lossy(&piece.bytes));
+    }
+    Ok(Read {
+        text: redact_part(&whole, before.len()..whole.len()).into_owned(),
+        n_skipped: piece.n_skipped,
+        end: piece.end,
+    })
+}
+
 fn none(id: &str) -> String {
     format!(
         "There is no process {id:?} in the background of this session; `/logs` lists those it has."
@@ -180,7 +222,7 @@ fn line(job: &Job) -> String {
         "`{}` {state}, started {} s ago: `{}` (log: {})",
         job.id(),
         job.age().as_secs(),
-        job.line.replace('`', "'"),
+        redact(&job.line).replace('`', "'"),
         log.display()
     )
 }
@@ -190,7 +232,7 @@ fn wire(job: &Job) -> Process {
     Process {
         id: job.id(),
         pid: progress.pid.unwrap_or(0).unsigned_abs(),
-        command: job.line.clone(),
+        command: redact(&job.line).into_owned(),
         // JSON has no bytes; a path that is no text is shown as well as may be.
         cwd: PathBuf::from(job.folder.to_string_lossy().into_owned()),
         state: match progress.over {

@@ -17,6 +17,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::redact::redact;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
@@ -160,6 +161,11 @@ impl Out {
             error: &'a Error,
         }
         let failed = |error: &Error, held| {
+            let message = redact(&error.message).into_owned().into();
+            let error = &Error {
+                message,
+                ..error.clone()
+            };
             self.send(
                 "a reply",
                 held,

@@ -34,6 +34,7 @@ pub struct Approval {
     pub session: String,
     pub call: CallId,
     pub tool: String,
+    /// Exact, secrets included: they are executed when the person approves. All else here is shown, and has none.
     pub arguments: serde_json::Value,
     /// The session's mode when it was stored.
     pub mode: Mode,

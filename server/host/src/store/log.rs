@@ -5,6 +5,7 @@
 //! (spec 13.2a). A lock on the file says who writes it.
 
 use crate::regular;
+use engine::redact::redact_record;
 use nix::fcntl::{Flock, FlockArg};
 use protocol::record::{Line, Record, VERSION};
 use std::fs::{self, File, OpenOptions};
@@ -132,7 +133,9 @@ impl Log {
     }
 
     /// Appends a fact. It is with the operating system when this returns.
-    pub fn append(&mut self, record: Record) -> io::Result<()> {
+    /// Secrets are taken out first (spec 13.3): nothing that is read from a log is ever executed.
+    pub fn append(&mut self, mut record: Record) -> io::Result<()> {
+        redact_record(&mut record);
         if self.file.is_none() && !matches!(record, Record::User { .. }) {
             self.held.push(record);
             return Ok(());

@@ -9,16 +9,21 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct Safety {
     /// The mode of new sessions.
+    #[schemars(extend("x-repository" = "stricter"))]
     pub mode: Mode,
     /// Whether files are put into a checkpoint before a tool changes them.
     pub checkpoint_on_mutation: bool,
     /// Whether commands may use the network.
+    #[schemars(extend("x-repository" = "stricter"))]
     pub network: Network,
     /// What commands may write.
+    #[schemars(extend("x-repository" = "stricter"))]
     pub filesystem: Filesystem,
     /// The least that is done about calls of MCP tools that do not say that they only read.
+    #[schemars(extend("x-repository" = "stricter"))]
     pub external_writes: Floor,
     /// The least that is done about commands that install for the whole machine.
+    #[schemars(extend("x-repository" = "stricter"))]
     pub system_installs: Floor,
     /// The model that judges in mode `auto`, as provider/name; the session's own when missing.
     pub auto_classifier_model: Option<String>,

@@ -29,6 +29,7 @@ fn risk_name(risk: Risk) -> &'static str {
         Risk::Outside => "outside",
         Risk::Network => "network",
         Risk::Machine => "machine",
+        Risk::Install => "install",
     }
 }
 

@@ -1,5 +1,6 @@
-//! A session as Markdown, for a person to read.
+//! A session as Markdown, for a person to read. Its log has no secrets in it; what is not in the log yet may.
 
+use engine::redact::redact_string;
 use engine::session::{CallChange, CallContent, CallStatus, Update};
 use engine::text::visible;
 use protocol::session::CallId;
@@ -38,6 +39,7 @@ pub(super) fn markdown(updates: &[Update]) -> String {
         text.push_str(&part);
         text.push_str("\n\n");
     }
+    redact_string(&mut text);
     text
 }
 
