@@ -173,6 +173,10 @@ impl Session {
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
+            Input::Remember(rule) => {
+                effects.push(Effect::Append(Record::Remembered { rule: rule.clone() }));
+                self.rules.push(rule);
+            }
             Input::Forget(rule) => self.forget(&rule, &mut effects),
             Input::Queued(call, stored) => self.queued(call, stored, &mut effects),
             Input::Replay(replay) => self.replay(*replay, &mut effects),
@@ -192,7 +196,12 @@ impl Session {
         self.rejudge(out);
     }
 
-    /// What the session was told not to ask about again.
+    /// Replaces the answers that count for always: the person's file is another than it was.
+    pub fn set_standing(&mut self, standing: Vec<Rule>) {
+        self.settings.standing = standing;
+    }
+
+    /// What the session was told not to ask about again. What counts for always is not among it.
     pub fn remembered(&self) -> &[Rule] {
         &self.rules
     }
@@ -200,7 +209,6 @@ impl Session {
     fn forget(&mut self, rule: &Rule, out: &mut Vec<Effect>) {
         let n_before = self.rules.len();
         self.rules.retain(|it| it != rule);
-        self.settings.standing.retain(|it| it != rule);
         if self.rules.len() < n_before {
             out.push(Effect::Append(Record::Forgot { rule: rule.clone() }));
         }

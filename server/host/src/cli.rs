@@ -21,6 +21,7 @@ use crate::reviews::Reviews;
 use crate::run;
 use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
+use crate::store::permissions::Permissions;
 use crate::tasks::Tasks;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -467,6 +468,7 @@ pub(crate) async fn with_host(
         inbox: inbox.clone(),
         runtime: runtime.clone(),
         checkpoints: Checkpoints::new(&folders.data),
+        permissions: Permissions::new(&folders.config),
         folders,
         client: Client::default(),
         layers: Layers::new(flags.command_line),

@@ -19,6 +19,7 @@ use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
+use crate::store::permissions::Permissions;
 use crate::tasks::Tasks;
 use engine::provider::ModelEvent;
 use engine::session::Input;
@@ -71,6 +72,7 @@ pub struct Host {
     pub(crate) jobs: Jobs,
     pub(crate) locks: Arc<Locks>,
     pub(crate) checkpoints: Checkpoints,
+    pub(crate) permissions: Permissions,
     /// What sessions are to be told, in order, after the effects at hand.
     pub(crate) due: VecDeque<(SessionKey, Input)>,
     /// Told once when the parent is gone.
@@ -171,6 +173,9 @@ impl Host {
         if !self.sessions.contains_key(session) {
             return;
         }
+        if is_judged(&input) {
+            self.refresh_standing(session);
+        }
         let told = match asks_model(&input) {
             true => {
                 self.look_for_commits();
@@ -245,6 +250,12 @@ impl Host {
                     }
                     ClientRequest::RestoreCheckpoint(params) => {
                         self.restore_checkpoint(params, reply)
+                    }
+                    ClientRequest::ListRules(params) => {
+                        reply.send::<methods::ListRules>(self.list_rules(&params))
+                    }
+                    ClientRequest::ForgetRule(params) => {
+                        reply.send::<methods::ForgetRule>(self.forget_rule(&params))
                     }
                     ClientRequest::ListProcesses(params) => {
                         reply.send::<methods::ListProcesses>(self.list_processes(&params))
@@ -372,6 +383,14 @@ impl Host {
     }
 }
 
+/// Whether calls are judged because of this, by answers that the person may have changed by hand.
+fn is_judged(input: &Input) -> bool {
+    matches!(
+        input,
+        Input::Planned(..) | Input::Decided(..) | Input::SetMode(_)
+    )
+}
+
 /// Whether the model may be asked because of this. What it is to know of the person's verdicts is said before.
 fn asks_model(input: &Input) -> bool {
     match input {
@@ -387,6 +406,7 @@ fn asks_model(input: &Input) -> bool {
         Input::Cancel
         | Input::Command { .. }
         | Input::Tell(_)
+        | Input::Remember(_)
         | Input::Forget(_)
         | Input::Replay(_)
         | Input::Output(..)

@@ -1,10 +1,12 @@
-//! What Undine keeps on disk: sessions, their logs and their list; checkpoints; what waits for an approval.
+//! What Undine keeps on disk: sessions, their logs and their list; checkpoints; what waits for an approval, and what
+//! was approved for always.
 
 pub mod approvals;
 pub mod checkpoints;
 pub mod journal;
 mod list;
 mod log;
+pub mod permissions;
 mod pictures;
 
 pub use list::{Listed, list, new_id, path, title_of};

@@ -176,6 +176,8 @@ limits! {
     model_quiet_secs = 300,
     /// Seconds the reviewer of mode `auto` gets for its verdict; then the person is asked.
     classifier_secs = 60,
+    /// Milliseconds to wait for another server that writes the answers for always.
+    permissions_ms = 1_000,
     /// Model answers in one turn.
     turn_answers = 200,
     /// Bytes of a project's checkpoints; the oldest are removed first, and the newest never.

@@ -40,6 +40,10 @@ macro_rules! client_requests {
             CreateCheckpoint = "undine/checkpoint/create": $crate::checkpoint::CreateCheckpointParams => $crate::checkpoint::CreateCheckpointResult,
             /// Gives the files of a checkpoint back what they were, all or none.
             RestoreCheckpoint = "undine/checkpoint/restore": $crate::checkpoint::RestoreCheckpointParams => $crate::checkpoint::RestoreCheckpointResult,
+            /// Lists what the person has answered so that it is not asked again.
+            ListRules = "undine/permission/rules": $crate::permission::ListRulesParams => $crate::permission::RuleList,
+            /// Takes such an answer back; answers what is left.
+            ForgetRule = "undine/permission/forget": $crate::permission::ForgetRuleParams => $crate::permission::RuleList,
             /// Lists a session's processes in the background, oldest first.
             ListProcesses = "undine/process/list": $crate::process::ListProcessesParams => $crate::process::ProcessList,
             /// The newest output of a process in the background.

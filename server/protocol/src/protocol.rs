@@ -9,6 +9,7 @@ pub mod config;
 pub mod document;
 pub mod hunks;
 pub mod methods;
+pub mod permission;
 pub mod process;
 pub mod record;
 pub mod review;

@@ -76,7 +76,9 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// The person took a remembered answer back.
+    /// An answer for always could not be kept, and counts for this session.
+    Remembered { rule: Rule },
+    /// The person took a remembered answer of this session back.
     Forgot { rule: Rule },
     /// A call is about to change these files, all of them or none. Written ahead: whoever finds no result
     /// of the call behind it learns from the files themselves how far it came.
@@ -143,9 +145,11 @@ pub enum Record {
 }
 
 impl Record {
-    /// The fact without what it would allow from now on, for a log that others may have written.
-    pub fn without_answers(self) -> Self {
-        match self {
+    /// The fact without what it would allow from now on, for a log that others may have written. None: nothing of it
+    /// is left.
+    pub fn without_answers(self) -> Option<Self> {
+        let kept = match self {
+            Self::Remembered { .. } => return None,
             Self::Decision {
                 call, option, note, ..
             } => Self::Decision {
@@ -168,7 +172,8 @@ impl Record {
             | Self::Mode { .. }
             | Self::Model { .. }
             | Self::Ended { .. } => self,
-        }
+        };
+        Some(kept)
     }
 }
 

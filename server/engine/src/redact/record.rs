@@ -60,8 +60,8 @@ pub fn redact_record(record: &mut Record) {
             EndReason::Done | EndReason::MaxTokens | EndReason::Refusal | EndReason::Cancelled => {}
         },
         Record::Classified { reason, .. } => redact_option(reason),
-        // What it forgets was masked, and so not kept, if it holds a secret.
-        Record::Forgot { rule } => {
+        // Masked, it is another command, which nobody gives: it allows nothing.
+        Record::Forgot { rule } | Record::Remembered { rule } => {
             if let Rule::Run { command, .. } = rule {
                 redact_string(command);
             }

@@ -512,10 +512,14 @@ impl Session {
         }
         self.run(id, shown, Hold::AsConfigured, out);
         if let Some(rule) = rule {
-            if option == OptionId::Always {
-                out.push(Effect::KeepRule(rule.clone()));
+            match option {
+                // Not the session's own: what is taken out of the person's file ends here too.
+                OptionId::Always => {
+                    self.settings.standing.push(rule.clone());
+                    out.push(Effect::KeepRule(rule));
+                }
+                OptionId::Session | OptionId::Once | OptionId::No => self.rules.push(rule),
             }
-            self.rules.push(rule);
             self.rejudge(out);
         }
     }

@@ -36,7 +36,9 @@ pub enum Input {
     Decided(CallId, Decision),
     /// What the reviewer answered, or why there is no answer.
     Classified(CallId, Result<Classified, String>),
-    /// The person takes a remembered answer back.
+    /// An answer for always could not be kept: it counts for this session.
+    Remember(Rule),
+    /// The person takes a remembered answer of this session back.
     Forget(Rule),
     /// What became of storing a call for later approval: the approval's id, or why it was not stored (read by
     /// the model).
@@ -91,7 +93,7 @@ pub enum Effect {
     },
     /// The reviewer need not answer any more.
     StopClassifier(CallId),
-    /// The person said "always": the answer is to be kept.
+    /// The person said "always": the answer is to be kept. If it cannot be, [`Input::Remember`] says so.
     KeepRule(Rule),
     /// Nobody can be asked: the action is to be stored, until the person approves it. Answered by
     /// [`Input::Queued`].

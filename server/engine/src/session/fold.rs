@@ -5,6 +5,7 @@ use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::{Session, Settings, Untold};
 use crate::context::{self, Answer, Asked, Entry, Held, Sight};
 use crate::provider::ToolCall;
+use protocol::approval::OptionId;
 use protocol::record::{EditedFile, EndReason, Record, Stands};
 use protocol::session::{CallId, Mode, TurnId};
 use protocol::tool::{Outcome, Picture};
@@ -77,7 +78,14 @@ impl Session {
                     });
                 }
                 Record::Command { .. } | Record::Classified { .. } => {}
-                Record::Decision { rule, .. } => session.rules.extend(rule.clone()),
+                Record::Decision { option, rule, .. } => match option {
+                    // Kept in a file of the person's, who may have taken it out since.
+                    OptionId::Always => {}
+                    OptionId::Once | OptionId::Session | OptionId::No => {
+                        session.rules.extend(rule.clone())
+                    }
+                },
+                Record::Remembered { rule } => session.rules.push(rule.clone()),
                 Record::Forgot { rule } => session.rules.retain(|it| it != rule),
                 Record::Edit { call, files, .. } => {
                     if let Some(edit) = open.get_mut(call) {
@@ -128,6 +136,7 @@ impl Session {
             | Record::Call { .. }
             | Record::Decision { .. }
             | Record::Classified { .. }
+            | Record::Remembered { .. }
             | Record::Forgot { .. }
             | Record::Edit { .. }
             | Record::Command { .. }
@@ -285,6 +294,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
             | Record::Told { .. }
             | Record::Decision { .. }
             | Record::Classified { .. }
+            | Record::Remembered { .. }
             | Record::Forgot { .. }
             | Record::Edit { .. }
             | Record::Mode { .. }

@@ -63,8 +63,9 @@ struct World {
     sent: HashSet<PromptId>,
     answered: HashSet<PromptId>,
     turns: u64,
-    /// The rules as the records tell them.
+    /// The session's own rules as the records tell them, and those that were given for always.
     rules: Vec<Rule>,
+    standing: Vec<Rule>,
 }
 
 impl World {
@@ -175,7 +176,8 @@ impl World {
                 Effect::KeepRule(rule) => {
                     let said =
                         matches!(input, Input::Decided(_, it) if it.option == OptionId::Always);
-                    assert!(said && self.rules.contains(rule));
+                    assert!(said, "nobody said always");
+                    self.standing.push(rule.clone());
                 }
                 Effect::StopCall(call) => {
                     let known = self.planning.remove(call)
@@ -220,11 +222,15 @@ impl World {
                 );
                 self.just_ended.push(*call);
             }
-            Record::Decision { rule, .. } => self.rules.extend(rule.clone()),
+            Record::Decision { option, rule, .. } if *option != OptionId::Always => {
+                self.rules.extend(rule.clone());
+            }
+            Record::Remembered { rule } => self.rules.push(rule.clone()),
             Record::Forgot { rule } => self.rules.retain(|it| it != rule),
             Record::User { .. } => *ended = false,
             Record::Started { .. }
             | Record::Assistant { .. }
+            | Record::Decision { .. }
             | Record::Command { .. }
             | Record::Told { .. }
             | Record::Classified { .. }
@@ -236,10 +242,11 @@ impl World {
     }
 
     fn decide(&self, mode: Mode, accesses: &[Access]) -> Verdict {
+        let all: Vec<Rule> = self.rules.iter().chain(&self.standing).cloned().collect();
         let gate = Gate {
             mode,
             safety: &Safety::default(),
-            remembered: &self.rules,
+            remembered: &all,
             can_hold: self.can_hold,
         };
         gate.decide("t", accesses)
@@ -319,6 +326,7 @@ impl World {
             | Input::SetMode(_)
             | Input::Command { .. }
             | Input::Tell(_)
+            | Input::Remember(_)
             | Input::Forget(_)
             | Input::Replay(_)
             | Input::Model(..)
@@ -435,7 +443,7 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
 
 fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
     let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
-    match rng.u8(0..46) {
+    match rng.u8(0..47) {
         42..=44 => {
             let call = pick(rng, world.reviewing.iter().copied()).unwrap_or(any_call);
             let (text, thought) = [
@@ -456,6 +464,8 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
             )
         }
         45 => Input::Forget(Rule::EditProject),
+        // Seldom, or hardly anything would be asked.
+        46 if rng.u8(0..4) == 0 => Input::Remember(Rule::EditProject),
         40 => Input::Tell("told".into()),
         41 => Input::Command {
             text: "/c".into(),

@@ -108,6 +108,10 @@ impl Play {
                 self.settings.standing.push(Rule::EditProject);
                 self.session.configure(self.settings.clone());
             }
+            "taken-back" => {
+                self.settings.standing.clear();
+                self.session.set_standing(Vec::new());
+            }
             "floor" => {
                 self.settings.safety.system_installs = match words.word() {
                     "allow" => Floor::Allow,
@@ -205,6 +209,7 @@ impl Play {
                 Input::Classified(self.call, Ok(Classified { text, thought }))
             }
             "no-reviewer" => Input::Classified(self.call, Err(words.text())),
+            "remember" => Input::Remember(Rule::EditProject),
             "forget" => Input::Forget(Rule::EditProject),
             "queued" => Input::Queued(words.call(self.call), Ok(words.word().to_owned())),
             "not-queued" => Input::Queued(words.call(self.call), Err(words.text())),

@@ -1,5 +1,6 @@
 //! Code actions and commands: how an editor without our plugin starts tasks and answers questions.
 
+use super::answers::in_order;
 use super::checkpoints::Wanted;
 use super::review_actions::{self, SOURCE};
 use super::virtual_documents;
@@ -63,7 +64,7 @@ impl Host {
         let mut actions = Vec::new();
         // A question that waits comes first.
         for ((session, call), question) in &self.asking.questions {
-            for option in &question.options {
+            for option in in_order(&question.options) {
                 let title = format!("{}: {}", option.label, question.title);
                 let argument = json!({"sessionId": &**session, "toolCallId": call.to_string(), "optionId": option.id.id(), "round": question.round});
                 actions.push(self.action(

@@ -62,7 +62,7 @@ impl Host {
         let Some(question) = self.asking.questions.get(&key) else {
             return;
         };
-        let mut options: Vec<_> = question.options.iter().collect();
+        let mut options = in_order(&question.options);
         if self.client.first_choice_is_default {
             options.sort_by_key(|it| it.id != OptionId::No);
         }
@@ -235,6 +235,14 @@ fn selected(response: acp::RequestPermissionResponse) -> Option<(OptionId, Value
     Some((option, said.unwrap_or_default()))
 }
 
+/// The answers as they are shown: 1 is yes, 2 is yes for the session, 3 is no (spec 19.7), wherever they are numbered.
+/// What is for always stands behind, so that nobody who means No gives it.
+pub(super) fn in_order(options: &[ApprovalOption]) -> Vec<&ApprovalOption> {
+    let mut options: Vec<_> = options.iter().collect();
+    options.sort_by_key(|it| it.id == OptionId::Always);
+    options
+}
+
 /// The id rides in `_meta` too: not every editor tells its handlers the id that a `$/cancelRequest`
 /// will name.
 fn permission_request(
@@ -255,9 +263,8 @@ fn permission_request(
             .collect(),
         ..CallChange::default()
     };
-    let options = question
-        .options
-        .iter()
+    let options = in_order(&question.options)
+        .into_iter()
         .map(|it| acp::PermissionOption::new(it.id.id(), it.label.clone(), it.id.kind()))
         .collect();
     let mut call = show::call_update(key.1, change);

@@ -20,10 +20,12 @@ pub(super) enum PromptCommand {
     Logs(Option<String>),
     Stop(String),
     AddDir(Vec<String>),
+    Permissions,
+    Forget(String),
 }
 
 /// What is announced: name, what it does, what follows it.
-const TABLE: [(&str, &str, Option<&str>); 9] = [
+const TABLE: [(&str, &str, Option<&str>); 11] = [
     (
         "checkpoint",
         "Makes a checkpoint of files, to be restored later",
@@ -69,6 +71,16 @@ const TABLE: [(&str, &str, Option<&str>); 9] = [
         "Lets the agent work in a folder beside the project as in the project, as long as the session is open",
         Some("paths of folders, in quotes where they hold spaces; lists them, if missing"),
     ),
+    (
+        "permissions",
+        "Lists what you have answered so that it is not asked again",
+        None,
+    ),
+    (
+        "forget",
+        "Takes such an answer back: it is asked about again",
+        Some("an answer's id or its beginning"),
+    ),
 ];
 
 impl PromptCommand {
@@ -85,6 +97,8 @@ impl PromptCommand {
             "/approve" => Some(Self::Approve(rest.trim().to_owned())),
             "/add-dir" => Some(Self::AddDir(words(rest))),
             "/deny" => Some(Self::Deny(rest.trim().to_owned())),
+            "/permissions" => Some(Self::Permissions),
+            "/forget" => Some(Self::Forget(rest.trim().to_owned())),
             "/logs" => Some(Self::Logs(words(rest).into_iter().next())),
             "/stop" => Some(Self::Stop(rest.trim().to_owned())),
             _ => None,
@@ -111,6 +125,8 @@ impl Host {
             PromptCommand::Deny(id) => self.deny_for(session, asker, &id),
             PromptCommand::Logs(id) => self.logs_for(session, asker, id),
             PromptCommand::Stop(id) => self.stop_for(session, asker, &id),
+            PromptCommand::Permissions => self.permissions_for(session, asker),
+            PromptCommand::Forget(id) => self.forget_for(session, asker, &id),
             PromptCommand::AddDir(folders) => self.add_folders(session, asker, &folders),
         }
     }

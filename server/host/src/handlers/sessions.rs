@@ -19,6 +19,7 @@ use engine::context::instructions;
 use engine::context::project::InstructionFile;
 use engine::session::{Input, Session, Settings, Update, replay};
 use protocol::acp;
+use protocol::approval::Rule;
 use protocol::config::Config;
 use protocol::record::Record;
 use protocol::session::Mode;
@@ -53,7 +54,14 @@ impl Host {
         let voucher = self.folders.voucher(&path);
         let log = Log::new(path, Some(voucher));
         let told = self.instructions(workspace.root());
-        let settings = settings(&resolved.config, &workspace, &told, self.attended);
+        let standing = self.standing(workspace.root());
+        let settings = settings(
+            &resolved.config,
+            &workspace,
+            &told,
+            self.attended,
+            standing,
+        );
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
@@ -186,11 +194,21 @@ impl Host {
             let (log, records) = Log::open(path).map_err(failed)?;
             let records = match is_ours {
                 true => records,
-                false => records.into_iter().map(Record::without_answers).collect(),
+                false => {
+                    let kept = records.into_iter();
+                    kept.filter_map(Record::without_answers).collect()
+                }
             };
             let scratchpad = self.scratchpad(&mut workspace);
             let told = self.instructions(workspace.root());
-            let settings = settings(&resolved.config, &workspace, &told, self.attended);
+            let standing = self.standing(workspace.root());
+            let settings = settings(
+                &resolved.config,
+                &workspace,
+                &told,
+                self.attended,
+                standing,
+            );
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             let pictures = Pictures::beside(log.path());
             session.load_pictures(|it| pictures.load(it));
@@ -310,6 +328,7 @@ impl Host {
         }
         workspace.set_others(&self.others_than(workspace.root()));
         let told = self.instructions(workspace.root());
+        let standing = self.standing(workspace.root());
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
@@ -319,6 +338,7 @@ impl Host {
             &open.workspace,
             &told,
             self.attended,
+            standing,
         ));
         open.told = told;
         open.config = Arc::new(resolved.config);
@@ -331,6 +351,7 @@ fn settings(
     workspace: &Workspace,
     files: &[InstructionFile],
     attended: bool,
+    standing: Vec<Rule>,
 ) -> Settings {
     let model = match endpoint::reach(config) {
         Ok(reached) => reached.model,
@@ -349,7 +370,7 @@ fn settings(
         turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
         attended,
         safety: config.safety.clone(),
-        standing: Vec::new(),
+        standing,
         can_hold: can_hold(),
     }
 }

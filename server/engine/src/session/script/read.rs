@@ -13,8 +13,10 @@
 //! planned run reading "ls"      or changing, networking, installing: what its text tells
 //! planned-error "…"    decided once | session | always | no ["note"]    output "…"
 //! nobody                        can be asked from now on
-//! reviewer "ALLOW" ["thought"]    no-reviewer "why"    forget
-//! standing                      all edits are allowed for always
+//! reviewer "ALLOW" ["thought"]    no-reviewer "why"
+//! remember                      an answer for always, to all edits, could not be kept
+//! forget                        the session's own answer to all edits is taken back
+//! standing    taken-back        all edits are allowed for always, and no more
 //! floor <the least about installs>    can-hold
 //! queued <id>    not-queued "…"
 //! approve <id> <tool> <arguments> in <mode> [done] shown write /p/a as "h"
