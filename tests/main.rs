@@ -38,3 +38,4 @@ mod scratchpad;
 mod surfaces;
 mod tasks;
 mod tidy;
+mod unsaved;

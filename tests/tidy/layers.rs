@@ -45,6 +45,7 @@ const HOST: Layers = &[
         "model",
         "endpoint",
         "reviews",
+        "unsaved",
     ],
     // What a model may call.
     &["tools"],

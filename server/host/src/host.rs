@@ -26,6 +26,7 @@ pub mod restore;
 pub mod reviews;
 
 pub mod tools;
+pub mod unsaved;
 
 pub mod lsp;
 
