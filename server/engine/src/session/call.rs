@@ -567,7 +567,7 @@ impl Session {
 
     /// The call runs when all is saved; else the question is put again.
     pub(super) fn saved(&mut self, id: CallId, end: Result<(), NotSaved>, out: &mut Vec<Effect>) {
-        let Some(call) = self.call_mut(id) else {
+        let Some(call) = self.call(id) else {
             return;
         };
         let Stage::Saving { plan, reason } = &call.stage else {
@@ -596,7 +596,9 @@ impl Session {
                 self.run(id, plan.shown, hold, out);
             }
             Err(NotSaved { why, left }) => {
-                call.not_saved.push(why);
+                if let Some(call) = self.call_mut(id) {
+                    call.not_saved.push(why);
+                }
                 plan.unsaved = left;
                 self.ask_somebody(id, plan, reason, out);
             }
