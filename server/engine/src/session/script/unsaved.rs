@@ -35,6 +35,7 @@ fn a_question_names_unsaved_documents_and_saving_comes_before_the_command() {
 
             show call 0 "Save a.rs"
 
+            show call 0 command "make" in /p
             show call 0 running
             run-call 0
 
@@ -234,6 +235,7 @@ fn a_command_that_was_allowed_is_not_asked_about_again_for_being_saved_meanwhile
             append decision 0 save
             save-first 0
 
+            show call 0 command "make" in /p
             show call 0 running
             run-call 0
 
