@@ -40,3 +40,4 @@ mod scratchpad;
 mod surfaces;
 mod tasks;
 mod tidy;
+mod unsaved;

@@ -47,6 +47,7 @@ const HOST: Layers = &[
         "model",
         "endpoint",
         "reviews",
+        "unsaved",
     ],
     // What a model may call.
     &["tools"],

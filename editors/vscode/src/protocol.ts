@@ -65,7 +65,10 @@ export const requestPermission = new RequestType<RequestPermissionRequest, Reque
 /** Puts the model's questions to the person. Server to editor. */
 export const createElicitation = new RequestType<CreateElicitationRequest, CreateElicitationResponse, unknown>("elicitation/create");
 
-/** Asks the editor to save a document that was clean before the agent edited it. Server to editor. */
+/**
+ * Asks the editor to save a document: one that was clean before the agent edited it, or one that the
+ * person wants saved before a command runs. Server to editor.
+ */
 export const saveDocument = new RequestType<SaveDocumentParams, SaveDocumentResult, unknown>("undine/document/save");
 
 /** Something in a session changed. Server to editor. */

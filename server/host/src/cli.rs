@@ -480,6 +480,7 @@ pub(crate) async fn with_host(
         shown: Shown::default(),
         reviewing: Reviewing::default(),
         text_waiters: Vec::new(),
+        save_waiters: Vec::new(),
         sessions: HashMap::new(),
         task_session: None,
         next_token: 0,

@@ -8,7 +8,7 @@ use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
-use engine::session::Classified;
+use engine::session::{Classified, NotSaved};
 use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::lsp;
@@ -32,6 +32,10 @@ pub enum Event {
     /// What the classifier said of a call, or why nothing.
     Classified(SessionKey, CallId, Result<Classified, String>),
     Output(SessionKey, CallId, String),
+    /// Whether the documents are saved now that a call waits for.
+    Saved(SessionKey, CallId, Result<(), NotSaved>),
+    /// When this document was opened, the disk had just this text of it.
+    Compared(lsp::Uri, Rope),
     Finished(SessionKey, CallId, WorkEnd),
     Editor(Ask),
     /// Files were changed on the disk, not through the editor.

@@ -28,6 +28,7 @@ pub mod restore;
 pub mod reviews;
 
 pub mod tools;
+pub mod unsaved;
 
 pub mod lsp;
 

@@ -7,6 +7,7 @@ use crate::process::background::Jobs;
 use crate::process::sandbox::{self, Sandbox};
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
+use crate::unsaved::Unsaved;
 use crate::workspace::{FilePath, Workspace};
 use engine::policy::Hold;
 use engine::policy::shell::{Shell, Surroundings};
@@ -221,6 +222,7 @@ pub struct Plan {
     action: Option<Arc<Action>>,
     hunks: Vec<ProposedHunk>,
     files: Files,
+    unsaved: Vec<Unsaved>,
     work: Work,
 }
 
@@ -382,6 +384,7 @@ impl Plan {
             shown: None,
             hunks: Vec::new(),
             files: Box::new(Vec::new),
+            unsaved: Vec::new(),
         }
     }
 
@@ -393,7 +396,13 @@ impl Plan {
             accesses: self.accesses.clone(),
             preview: self.preview.clone(),
             shown: self.shown.clone(),
+            unsaved: self.unsaved.iter().map(|it| it.shown.clone()).collect(),
         }
+    }
+
+    /// Documents that it would not see as they are.
+    pub fn unsaved(&self) -> &[Unsaved] {
+        &self.unsaved
     }
 
     /// What it makes of which files, for what must be known again later.
@@ -435,6 +444,7 @@ pub struct PlanBuilder {
     shown: Option<String>,
     hunks: Vec<ProposedHunk>,
     files: Files,
+    unsaved: Vec<Unsaved>,
 }
 
 impl PlanBuilder {
@@ -475,6 +485,12 @@ impl PlanBuilder {
         self
     }
 
+    /// Documents that it would not see as they are.
+    pub fn unsaved(mut self, unsaved: Vec<Unsaved>) -> Self {
+        self.unsaved = unsaved;
+        self
+    }
+
     /// The hash that an approval is bound to, where the accesses alone do not say everything.
     pub fn shown(mut self, hash: String) -> Self {
         self.shown = Some(hash);
@@ -497,6 +513,7 @@ impl PlanBuilder {
             action: None,
             hunks: self.hunks,
             files: self.files,
+            unsaved: self.unsaved,
             work: Box::new(move |run| Box::pin(work(run))),
         }
     }

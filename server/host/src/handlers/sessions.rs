@@ -55,13 +55,7 @@ impl Host {
         let log = Log::new(path, Some(voucher));
         let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
-        let settings = settings(
-            &resolved.config,
-            &workspace,
-            &told,
-            self.attended,
-            standing,
-        );
+        let settings = settings(&resolved.config, &workspace, &told, self.attended, standing);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
@@ -202,13 +196,7 @@ impl Host {
             let scratchpad = self.scratchpad(&mut workspace);
             let told = self.instructions(workspace.root());
             let standing = self.standing(workspace.root());
-            let settings = settings(
-                &resolved.config,
-                &workspace,
-                &told,
-                self.attended,
-                standing,
-            );
+            let settings = settings(&resolved.config, &workspace, &told, self.attended, standing);
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             let pictures = Pictures::beside(log.path());
             session.load_pictures(|it| pictures.load(it));

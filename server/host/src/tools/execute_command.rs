@@ -9,9 +9,10 @@ use crate::plan::{Done, Plan, Run, World};
 use crate::process::background::NO_TIMEOUT;
 use crate::process::{Command, Limits, Sandbox, Streams, environment};
 use crate::scratchpad;
+use crate::unsaved;
 use crate::workspace::FilePath;
 use engine::policy::{Hold, shell};
-use engine::session::Preview;
+use engine::session::{Preview, named};
 use protocol::acp::ToolKind;
 use protocol::tool::Access;
 use schemars::JsonSchema;
@@ -125,21 +126,26 @@ impl Tool for ExecuteCommand {
                 line: line.clone(),
                 cwd: folder.real.clone(),
             })
+            .unsaved(unsaved::in_session(&world).await)
             .shown(shown);
         Ok(match input.mode {
             Mode::Wait => plan.then(async move |run: Run| {
                 if !run.world.workspace.still(&folder) {
                     return Ok(Done::Moved);
                 }
+                let unseen = unseen(&run.world).await;
                 let command = in_foreground(line, &folder, &run.world, run.hold);
-                foreground::run(command, Duration::from_secs_f64(timeout), run).await
+                let done = foreground::run(command, Duration::from_secs_f64(timeout), run).await;
+                with_unseen(done, unseen)
             }),
             Mode::Background => plan.then(async move |run: Run| {
                 if !run.world.workspace.still(&folder) {
                     return Ok(Done::Moved);
                 }
+                let unseen = unseen(&run.world).await;
                 let command = in_background(line, &folder, &run.world, run.hold);
-                startup::run(command, startup, pattern, page, run).await
+                let done = startup::run(command, startup, pattern, page, run).await;
+                with_unseen(done, unseen)
             }),
         })
     }
@@ -194,6 +200,41 @@ fn command(
             grace,
             n_output: usize::try_from(world.limits.command_output_bytes).unwrap_or(usize::MAX),
         },
+    }
+}
+
+/// What is said of documents that a command did not see as they are, if there are any when it starts.
+async fn unseen(world: &World) -> Option<String> {
+    let names = unsaved::in_session(world).await.into_iter();
+    let names: Vec<String> = names.map(|it| it.shown).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "[The editor has unsaved edits that the command did not see: {}]",
+            named(&names)
+        )
+    })
+}
+
+/// Says it at the end of a result, whatever that is.
+fn with_unseen(done: Result<Done, String>, unseen: Option<String>) -> Result<Done, String> {
+    match done {
+        Ok(Done::Success {
+            text,
+            shown,
+            exit_code,
+            saw,
+            fuzzy,
+            images,
+        }) => Ok(Done::Success {
+            shown: shown.map(|it| with_footer(it, unseen.clone())),
+            text: with_footer(text, unseen),
+            exit_code,
+            saw,
+            fuzzy,
+            images,
+        }),
+        Ok(done @ (Done::Cancelled | Done::Moved)) => Ok(done),
+        Err(text) => Err(with_footer(text, unseen)),
     }
 }
 
