@@ -9,6 +9,7 @@ type Layers = &'static [&'static [&'static str]];
 const ENGINE: Layers = &[
     // Only tests have it.
     &["rounds"],
+    &["redact"],
     &["text"],
     &["policy"],
     &["review"],

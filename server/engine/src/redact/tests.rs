@@ -1,6 +1,7 @@
 //! What is a secret and what is not, by examples, and the laws that hold for every text.
 
 mod laws;
+mod speed;
 
 use super::*;
 use serde_json::json;
