@@ -31,6 +31,7 @@ mod process;
 mod prompts;
 mod pump;
 mod questions;
+mod redaction;
 mod requirements;
 mod resume;
 mod review;

@@ -491,9 +491,9 @@ impl PlanBuilder {
         self
     }
 
-    /// The hash that an approval is bound to, where the accesses alone do not say everything.
-    pub fn shown(mut self, hash: String) -> Self {
-        self.shown = Some(hash);
+    /// What the person is shown, where the accesses alone do not say everything. An approval is bound to its hash.
+    pub fn shown(mut self, all: String) -> Self {
+        self.shown = Some(all);
         self
     }
 
@@ -504,6 +504,11 @@ impl PlanBuilder {
         let shown = self
             .shown
             .unwrap_or_else(|| format!("{}\n{:?}", self.title, self.accesses));
+        // It is kept with the approval, and may hold a secret.
+        let shown = text_hash(&shown)
+            .iter()
+            .map(|it| format!("{it:02x}"))
+            .collect();
         Plan {
             title: self.title,
             kind: ToolKind::Other,
