@@ -144,6 +144,29 @@ fn where_nobody_is_asked_nothing_is_saved_and_the_result_says_so() {
 }
 
 #[test]
+fn in_mode_auto_what_is_allowed_saves_nothing_and_what_is_escalated_offers_it() {
+    let stage = Stage::with(Setup::agent(), FILES, "[safety]\nmode = \"auto\"\n");
+    typed(&stage, &[("a.txt", "alpha", "omega")]);
+    let (_, prompt) = stage.call("execute_command", run("cat a.txt"));
+    let mut asked = stage.model.next();
+    assert_eq!(asked.result(), format!("alpha\n{UNSEEN}"));
+    asked.call("execute_command", run("cat a.txt > seen"));
+    asked.end();
+    let mut reviewer = stage.model.next();
+    reviewer.say("ESCALATE: it overwrites a file");
+    reviewer.end();
+    let question = stage.editor.question();
+    assert_eq!(options(&question)[0].0, "save");
+    stage.editor.choose(&question, "save");
+    let mut asked = stage.model.next();
+    assert_eq!(asked.results().last().unwrap(), "[no output]");
+    asked.say("done");
+    asked.end();
+    stage.editor.end(&prompt);
+    assert_eq!(stage.workspace.read("seen"), "omega\n");
+}
+
+#[test]
 fn a_remembered_answer_runs_it_at_once_and_as_it_is() {
     let stage = Stage::new(FILES);
     let (_, prompt) = stage.call("execute_command", run("cat a.txt"));

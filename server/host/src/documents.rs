@@ -205,10 +205,17 @@ impl Documents {
         matches!(self.content(uri), Some(Content::Tainted(_)))
     }
 
-    /// The disk had this text of a document when that was opened.
+    /// The disk had this text of a document, and so had the editor.
     pub fn agreed(&mut self, uri: &lsp::Uri, text: Rope) {
         self.note_saved(uri, |document| {
-            document.saved.get_or_insert(Content::Text(text));
+            let text = Content::Text(text);
+            if document.content.agrees(&text) {
+                document.saved = Some(text);
+                document.is_touched = false;
+            } else if document.is_touched {
+                // Untouched and another text: it was closed and opened again meanwhile.
+                document.saved.get_or_insert(text);
+            }
         });
     }
 

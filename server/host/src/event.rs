@@ -34,7 +34,7 @@ pub enum Event {
     Output(SessionKey, CallId, String),
     /// Whether the documents are saved now that a call waits for.
     Saved(SessionKey, CallId, Result<(), NotSaved>),
-    /// When this document was opened, the disk had just this text of it.
+    /// The disk had just this text of a document, and so had the editor.
     Compared(lsp::Uri, Rope),
     Finished(SessionKey, CallId, WorkEnd),
     Editor(Ask),
@@ -295,6 +295,12 @@ impl Editor {
     pub async fn written(&self, files: Vec<Written>) {
         // A loop that is gone has no reviews to keep.
         let _ = self.inbox.send(Event::Written(files)).await;
+    }
+
+    /// Says that the disk was found to have just the text of a document.
+    pub async fn agrees(&self, uri: lsp::Uri, text: Rope) {
+        // A loop that is gone has no documents.
+        let _ = self.inbox.send(Event::Compared(uri, text)).await;
     }
 
     /// Waits until all that the reviews know by now is on the disk.

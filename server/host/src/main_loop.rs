@@ -321,7 +321,7 @@ impl Host {
                 self.step(&session, Input::Classified(call, review));
             }
             Event::Saved(session, call, end) => self.step(&session, Input::Saved(call, end)),
-            Event::Compared(uri, text) => self.documents.agreed(&uri, text),
+            Event::Compared(uri, text) => self.compared(&uri, text),
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),

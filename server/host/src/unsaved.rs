@@ -36,24 +36,34 @@ pub async fn in_session(world: &World) -> Vec<Unsaved> {
     }
     let (workspace, limit) = (world.workspace.clone(), world.limits.document_bytes);
     let looking = tokio::task::spawn_blocking(move || {
-        let unsaved = maybe.into_iter().filter_map(|(path, document)| {
+        let (mut unsaved, mut saved) = (Vec::new(), Vec::new());
+        for (path, document) in maybe {
             let file = workspace.classify(path);
-            let is_ours = match file.place {
-                Place::Project | Place::AddedDir | Place::Scratchpad => true,
-                Place::Protected | Place::External => false,
-            };
-            (is_ours && is_unsaved(&file.real, &document, limit)).then(|| Unsaved {
-                path: file.real,
-                uri: document.uri,
-                shown: file.shown,
-            })
-        });
-        let mut unsaved: Vec<Unsaved> = unsaved.collect();
+            match file.place {
+                Place::Project | Place::AddedDir | Place::Scratchpad => {}
+                Place::Protected | Place::External => continue,
+            }
+            match is_unsaved(&file.real, &document, limit) {
+                true => unsaved.push(Unsaved {
+                    path: file.real,
+                    uri: document.uri,
+                    shown: file.shown,
+                }),
+                false => saved.push(document),
+            }
+        }
         unsaved.sort_by(|a, b| a.shown.cmp(&b.shown));
-        unsaved
+        (unsaved, saved)
     });
     // A panic has been reported already; the command is not kept from running by it.
-    looking.await.unwrap_or_default()
+    let (unsaved, saved) = looking.await.unwrap_or_default();
+    for it in saved {
+        // So that what the command makes of the file is not taken for the person's work.
+        if let Content::Text(rope) = it.content {
+            world.editor.agrees(it.uri, rope).await;
+        }
+    }
+    unsaved
 }
 
 /// Whether the editor's text of a file is another than the disk's because of unsaved work. May read the disk, up to

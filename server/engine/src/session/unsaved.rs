@@ -18,7 +18,7 @@ const MOST_NAMES: usize = 3;
 /// The most characters of a name: it may hold anything.
 const MAX_NAME: usize = 120;
 
-fn shown(name: &String) -> String {
+fn shown(name: &str) -> String {
     visible_line(name, MAX_NAME)
 }
 
@@ -33,7 +33,7 @@ pub fn named(names: &[String]) -> String {
         }
         Some((last, before)) => (shown(last), before),
     };
-    let before: Vec<String> = before.iter().map(shown).collect();
+    let before: Vec<String> = before.iter().map(|it| shown(it)).collect();
     format!("{} and {last}", before.join(", "))
 }
 

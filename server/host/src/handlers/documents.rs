@@ -13,6 +13,7 @@ use engine::text::{FileText, Form};
 use protocol::document::SaveDocumentParams;
 use protocol::lsp;
 use protocol::methods::{self, Request};
+use ropey::Rope;
 use serde_json::json;
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -58,6 +59,14 @@ impl Host {
                 let _ = inbox.send(Event::Compared(uri, rope)).await;
             }
         });
+    }
+
+    /// The disk was found to have the text of a document.
+    pub(crate) fn compared(&mut self, uri: &lsp::Uri, text: Rope) {
+        self.documents.agreed(uri, text);
+        if let Some(path) = self.documents.path(uri).map(Path::to_path_buf) {
+            self.look_for_saved(&path);
+        }
     }
 
     pub(crate) fn did_change(&mut self, params: lsp::DidChangeTextDocumentParams, repaired: bool) {

@@ -43,7 +43,7 @@ return {
       vim.api.nvim_buf_set_lines(0, 0, 1, false, { "omega" })
     end)
     ask_to_run(scene, "cat a.txt")
-    T.has(scene.child:see("1 Save and run"), "a.txt has unsaved edits")
+    T.has(scene.child:see("Save and run"), "a.txt has unsaved edits")
     T.eq(scene:disk("a.txt"), "alpha\n")
     scene.child:keys("1")
     T.eq(scene.model:answer("I see it."):result("c1"), "omega\n")
