@@ -7,7 +7,7 @@ use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::model;
 use crate::perform::invalid;
-use crate::process::sandbox::{Files, Kernel, Sandbox};
+use crate::process::sandbox::Kernel;
 use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::show;
@@ -359,18 +359,8 @@ fn settings(
         attended,
         safety: config.safety.clone(),
         standing,
-        can_hold: can_hold(),
+        can_hold: Kernel::look().holds_reading(),
     }
-}
-
-/// Whether this system can hold a command to reading.
-fn can_hold() -> bool {
-    let held = Sandbox {
-        network: false,
-        files: Files::Nothing,
-        protected: Vec::new(),
-    };
-    held.judge(Kernel::look()).is_ok()
 }
 
 /// The folders that the model is told of.
