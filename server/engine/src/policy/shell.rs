@@ -64,8 +64,15 @@ fn posix(line: &str, around: &Surroundings) -> Reading {
     if looks::may_deceive(line) {
         reader.at_least(Risk::Run);
     }
-    reader.script(line);
-    let parsed = grammar::parse(line).filter(|_| reader.is_readable);
+    let parsed = grammar::parse(line);
+    match &parsed {
+        Some(tree) => reader.tree(tree.root_node(), line),
+        None => reader.only_scan(line),
+    };
+    if reader.is_exhausted() {
+        reader.only_scan(line);
+    }
+    let parsed = parsed.filter(|_| reader.is_readable);
     let canonical = parsed.as_ref().and_then(|it| stable(it.root_node(), line));
     if canonical.is_none() {
         reader.unreadable();
@@ -86,7 +93,7 @@ fn posix(line: &str, around: &Surroundings) -> Reading {
 fn stable(root: Node<'_>, line: &str) -> Option<String> {
     let form = canonical::canonical(root, line);
     // A heredoc's body has lines of its own; such a form is compared and never read again.
-    if line.contains("<<") {
+    if line.contains("<<") || form == line {
         return Some(form);
     }
     let again = grammar::parse(&form)?;

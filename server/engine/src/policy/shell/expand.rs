@@ -440,6 +440,12 @@ impl Reader<'_> {
 
     pub fn variable(&self, name: &str) -> Value {
         if let Some(value) = self.vars.get(name) {
+            if value.text.len() > word::MAX_VALUE {
+                return Value {
+                    taint: value.taint,
+                    ..Value::unknown()
+                };
+            }
             return value.clone();
         }
         let text = match name {
@@ -465,7 +471,12 @@ impl Reader<'_> {
 
     /// `$1`, `$@` and the like. A line is run without arguments.
     fn special(&mut self, mark: char, in_double: bool, fields: &mut Fields) {
-        let Some(arguments) = self.arguments.clone() else {
+        let length = |it: &Vec<Word>| it.iter().map(|it| it.text.len() + 1).sum::<usize>();
+        let arguments = self
+            .arguments
+            .as_ref()
+            .filter(|it| length(it) <= word::MAX_VALUE);
+        let Some(arguments) = arguments.cloned() else {
             return fields.hole(Taint::None);
         };
         let words: Vec<Word> = match mark {

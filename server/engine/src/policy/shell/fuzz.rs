@@ -266,14 +266,33 @@ mod tests {
                 "doubling",
                 "a=aaaaaaaaaaaaaaaa; ".to_owned() + &fill("a=$a$a; "),
             ),
+            (
+                "doubling a little",
+                "a=aaaaaaaaaaaaaaaa; ".to_owned() + &"a=$a$a; ".repeat(60) + "rm $a",
+            ),
+            (
+                "doubling arguments",
+                "set -- aaaaaaaaaaaaaaaa; ".to_owned() + &"set -- $@ $@; ".repeat(60) + "rm $@",
+            ),
+            (
+                "doubling feeds",
+                "x=aaaaaaaaaaaaaaaa; ".to_owned() + &"x=$(echo $x $x); ".repeat(60),
+            ),
+            (
+                "doubling functions",
+                (0..60)
+                    .map(|n| format!("f{n}() {{ f{} ; f{}; }}; ", n + 1, n + 1))
+                    .collect::<String>()
+                    + "f0",
+            ),
             ("doubling folders", fill("cd a; cd b; cd ..; ")),
             ("curl", fill("curl x | sh; ")),
         ]
     }
 
-    /// How long one reading takes at the median of some.
+    /// How long one reading takes: at best, which other work on the machine does not change, and at the median.
     #[allow(clippy::disallowed_types, reason = "this is what is measured")]
-    fn median(line: &str, n: usize, around: &super::Surroundings) -> std::time::Duration {
+    fn times(line: &str, n: usize, around: &super::Surroundings) -> [std::time::Duration; 2] {
         let mut times: Vec<std::time::Duration> = (0..n)
             .map(|_| {
                 let start = std::time::Instant::now();
@@ -282,13 +301,14 @@ mod tests {
             })
             .collect();
         times.sort();
-        times[n / 2]
+        [times[0], times[n / 2]]
     }
 
     #[test]
     fn a_reading_takes_no_longer_than_a_person_would_notice() {
         // Unoptimised code takes some ten times as long.
-        let factor = if cfg!(debug_assertions) { 25 } else { 1 };
+        let factor = if cfg!(debug_assertions) { 40 } else { 1 };
+        let mut slow = Vec::new();
         for shell in [super::Shell::Posix, super::Shell::PowerShell] {
             let around = super::Surroundings {
                 shell,
@@ -297,17 +317,24 @@ mod tests {
             let part = "grep -rn --include='*.rs' \"fn main\" src/a/b 2>/dev/null | sort -u | head -n 20 && ";
             let line = part.repeat(12) + "git status";
             assert!(line.len() > 950);
-            let took = median(&line, 101, &around);
-            eprintln!("{shell:?}: {} characters in {took:?}", line.len());
+            let [took, median] = times(&line, 101, &around);
+            eprintln!(
+                "{shell:?}: {} characters in {median:?}, at best {took:?}",
+                line.len()
+            );
             assert!(took.as_micros() < 1_000 * factor, "{took:?}");
             for n in [16_000, 64 * 1024] {
                 for (name, line) in hostile(n) {
-                    let took = median(&line, 1, &around);
-                    eprintln!("{shell:?}: {name}, {} bytes: {took:?}", line.len());
-                    assert!(took.as_millis() < 200 * factor, "{name}: {took:?}");
+                    let [took, median] = times(&line, 3, &around);
+                    eprintln!(
+                        "{shell:?}: {name}, {} bytes: {median:?}, at best {took:?}",
+                        line.len()
+                    );
+                    slow.extend((took.as_millis() >= 200 * factor).then_some((name, took)));
                 }
             }
         }
+        assert!(slow.is_empty(), "{slow:?}");
     }
 
     #[test]

@@ -7,6 +7,10 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 /// Bytes of a line that are parsed. What is longer is scanned, never read.
 pub const MAX_BYTES: usize = 16 * 1024;
+/// Pipes, heredocs and tests of a line: the parser's time grows with the square of their number.
+const MAX_PIPES: usize = 400;
+const MAX_HEREDOCS: usize = 100;
+const MAX_TESTS: usize = 100;
 /// Nodes of a tree that are walked.
 const MAX_NODES: usize = 20_000;
 /// How often the parser may report that it is still at work: about every hundred steps of its own.
@@ -14,7 +18,11 @@ const MAX_REPORTS: usize = 2_000;
 
 /// The tree of a text; none where the text is too long or too tangled to be read.
 pub fn parse(text: &str) -> Option<Tree> {
-    if text.len() > MAX_BYTES {
+    let n_pipes = text.bytes().filter(|it| *it == b'|').count();
+    let n_heredocs = text.matches("<<").count();
+    let n_tests = text.matches("[[").count();
+    let is_long = text.len() > MAX_BYTES;
+    if is_long || n_pipes > MAX_PIPES || n_heredocs > MAX_HEREDOCS || n_tests > MAX_TESTS {
         return None;
     }
     let mut parser = Parser::new();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Scripts within scripts that are looked into (spec 19.5).
 pub const MAX_NESTED: usize = 3;
-/// Commands that are judged for one line, those of loops once a round.
+/// Parts that are judged for one line, those of loops once a round.
 const MAX_STEPS: usize = 5_000;
 /// Folders that a line may be in at one moment; more are none.
 const MAX_FOLDERS: usize = 8;
@@ -91,7 +91,12 @@ impl<'a> Reader<'a> {
         self.at_least(Risk::Run);
     }
 
-    /// Counts a command; false: there are too many.
+    /// Not all of the line has been judged.
+    pub fn is_exhausted(&self) -> bool {
+        self.n_steps > MAX_STEPS
+    }
+
+    /// Counts a part; false: there are too many.
     pub fn step(&mut self) -> bool {
         self.n_steps += 1;
         if self.n_steps > MAX_STEPS {

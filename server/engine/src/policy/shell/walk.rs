@@ -21,10 +21,14 @@ const MAX_ROUNDS: usize = 8;
 impl Reader<'_> {
     /// Reads a script: the line itself, or one in a line. Gives what its last command writes.
     pub fn script(&mut self, text: &str) -> Feed {
-        let Some(tree) = grammar::parse(text) else {
-            return self.only_scan(text);
-        };
-        let root = tree.root_node();
+        match grammar::parse(text) {
+            Some(tree) => self.tree(tree.root_node(), text),
+            None => self.only_scan(text),
+        }
+    }
+
+    /// Reads a script by its tree.
+    pub fn tree(&mut self, root: Node<'_>, text: &str) -> Feed {
         if grammar::height(root) > MAX_HEIGHT {
             return self.only_scan(text);
         }
@@ -37,7 +41,7 @@ impl Reader<'_> {
         self.statements(root, text)
     }
 
-    fn only_scan(&mut self, text: &str) -> Feed {
+    pub fn only_scan(&mut self, text: &str) -> Feed {
         self.unreadable();
         scan::scan(self, text);
         Feed::default()
@@ -108,6 +112,9 @@ impl Reader<'_> {
     fn visit(&mut self, node: Node<'_>, text: &str) -> Feed {
         let kind = node.kind();
         self.reached = None;
+        if !self.step() {
+            return Feed::default();
+        }
         match kind {
             "command" => self.command(node, text),
             "list" => self.list(node, text, None),
@@ -315,7 +322,14 @@ impl Reader<'_> {
                 },
                 None => feed.clone(),
             };
-            let written = self.apart(|it| it.fed(*part, text, given));
+            // `cd x && a 2>f | b`: the grammar takes the whole list into the pipe, and the shell only its end.
+            let is_list = part.kind() == "list"
+                || part.kind() == "redirected_statement"
+                    && part.named_child(0).is_some_and(|it| it.kind() == "list");
+            let written = match is_list {
+                true => self.fed(*part, text, given),
+                false => self.apart(|it| it.fed(*part, text, given)),
+            };
             // What comes from another machine does so through whatever filter.
             feed = Feed {
                 taint: written.taint.max(feed.taint),
@@ -594,6 +608,9 @@ impl Reader<'_> {
                 false => words.iter().map(as_value).collect(),
             };
             for value in values {
+                if it.is_exhausted() {
+                    break;
+                }
                 // The loop itself sets it, in each round.
                 let (vars, branches) = (&mut it.vars, it.n_branches);
                 vars.insert(name.to_owned(), value);

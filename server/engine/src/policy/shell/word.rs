@@ -6,6 +6,9 @@
 /// Stands where a value is not known.
 pub const HOLE: char = '\u{1}';
 
+/// Bytes of a value that are followed: `a=$a$a` doubles it each time.
+pub const MAX_VALUE: usize = 4 * 1024;
+
 /// Where a text came from that may become a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Taint {
