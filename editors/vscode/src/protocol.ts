@@ -41,6 +41,12 @@ export const createCheckpoint = new RequestType<CreateCheckpointParams, CreateCh
 /** Gives the files of a checkpoint back what they were, all or none. Editor to server. */
 export const restoreCheckpoint = new RequestType<RestoreCheckpointParams, RestoreCheckpointResult, unknown>("undine/checkpoint/restore");
 
+/** Lists what the person has answered so that it is not asked again. Editor to server. */
+export const listRules = new RequestType<ListRulesParams, RuleList, unknown>("undine/permission/rules");
+
+/** Takes such an answer back; answers what is left. Editor to server. */
+export const forgetRule = new RequestType<ForgetRuleParams, RuleList, unknown>("undine/permission/forget");
+
 /** Lists a session's processes in the background, oldest first. Editor to server. */
 export const listProcesses = new RequestType<ListProcessesParams, ProcessList, unknown>("undine/process/list");
 
@@ -506,6 +512,42 @@ export interface RestoreCheckpointResult {
 export interface SkippedFile {
     path: string;
     reason: string;
+}
+
+/** Lists what is remembered. */
+export interface ListRulesParams {
+    sessionId: string;
+}
+
+/** The answers that count in a session: its own, then those that were given for always. */
+export interface RuleList {
+    sessionId: string;
+    /** Where the answers for always are kept, also when there is none yet. */
+    file: string;
+    rules: RememberedRule[];
+}
+
+/** A remembered answer. */
+export interface RememberedRule {
+    /** Stands for exactly this answer. */
+    id: string;
+    /** What it allows, in one line. */
+    text: string;
+    scope: RuleScope;
+    /** Whether an answer for always counts in every project; else only in this session's. */
+    everywhere?: boolean;
+}
+
+/** How long an answer counts. */
+export type RuleScope =
+    | "session"
+    | "always";
+
+/** Takes an answer back. What runs by it goes on; it is asked about again at the next call. */
+export interface ForgetRuleParams {
+    sessionId: string;
+    /** The answer's id, or a beginning that no other has. */
+    id: string;
 }
 
 /** Lists a session's processes. */

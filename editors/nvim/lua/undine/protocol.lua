@@ -15,6 +15,8 @@
 ---| '"undine/checkpoint/list"' # Lists what files were before they were changed, newest first. agent.ListCheckpointsParams -> agent.ListCheckpointsResult
 ---| '"undine/checkpoint/create"' # Makes a checkpoint of files. agent.CreateCheckpointParams -> agent.CreateCheckpointResult
 ---| '"undine/checkpoint/restore"' # Gives the files of a checkpoint back what they were, all or none. agent.RestoreCheckpointParams -> agent.RestoreCheckpointResult
+---| '"undine/permission/rules"' # Lists what the person has answered so that it is not asked again. agent.ListRulesParams -> agent.RuleList
+---| '"undine/permission/forget"' # Takes such an answer back; answers what is left. agent.ForgetRuleParams -> agent.RuleList
 ---| '"undine/process/list"' # Lists a session's processes in the background, oldest first. agent.ListProcessesParams -> agent.ProcessList
 ---| '"undine/process/read"' # The newest output of a process in the background. agent.ReadProcessParams -> agent.ReadProcessResult
 ---| '"undine/process/stop"' # Ends a process in the background with all it has started. agent.StopProcessParams -> agent.StopProcessResult
@@ -405,6 +407,33 @@
 ---@class agent.SkippedFile
 ---@field path string
 ---@field reason string
+
+--- Lists what is remembered.
+---@class agent.ListRulesParams
+---@field sessionId string
+
+--- The answers that count in a session: its own, then those that were given for always.
+---@class agent.RuleList
+---@field sessionId string
+---@field file string Where the answers for always are kept, also when there is none yet.
+---@field rules agent.RememberedRule[]
+
+--- A remembered answer.
+---@class agent.RememberedRule
+---@field id string Stands for exactly this answer.
+---@field text string What it allows, in one line.
+---@field scope agent.RuleScope
+---@field everywhere? boolean Whether an answer for always counts in every project; else only in this session's.
+
+--- How long an answer counts.
+---@alias agent.RuleScope
+---| '"session"'
+---| '"always"'
+
+--- Takes an answer back. What runs by it goes on; it is asked about again at the next call.
+---@class agent.ForgetRuleParams
+---@field sessionId string
+---@field id string The answer's id, or a beginning that no other has.
 
 --- Lists a session's processes.
 ---@class agent.ListProcessesParams

@@ -25,13 +25,9 @@ pub fn redact_record(record: &mut Record) {
         Record::Call { arguments, .. } => redact_arguments(arguments),
         Record::Decision { note, rule, .. } => {
             redact_option(note);
-            // A rule that allowed a masked command would allow another than was asked for: it is asked for again.
-            if let Some(Rule::Run { command, .. }) = rule
-                && matches!(redact(command), Cow::Owned(_))
-            {
-                *rule = None;
-            }
+            redact_rule(rule);
         }
+        Record::Remembered { rule } => redact_rule(rule),
         Record::Result {
             text, shown, title, ..
         } => {
@@ -70,6 +66,21 @@ pub fn redact_record(record: &mut Record) {
         | Record::Edit { .. }
         | Record::Mode { .. }
         | Record::Model { .. } => {}
+    }
+}
+
+/// A rule that allowed a masked command would allow another than was asked for: it is asked for again.
+fn redact_rule(rule: &mut Option<Rule>) {
+    if rule.as_ref().is_some_and(holds_secret) {
+        *rule = None;
+    }
+}
+
+/// Whether a rule cannot be written down.
+pub fn holds_secret(rule: &Rule) -> bool {
+    match rule {
+        Rule::Run { command, .. } => matches!(redact(command), Cow::Owned(_)),
+        Rule::EditProject | Rule::ExternalFolder { .. } => false,
     }
 }
 
