@@ -33,8 +33,8 @@ fn r_211_in_ask_mode_a_gated_action_pauses_and_asks_and_nothing_has_run() {
         [
             ("once".to_owned(), PermissionOptionKind::AllowOnce),
             ("session".to_owned(), PermissionOptionKind::AllowAlways),
-            ("always".to_owned(), PermissionOptionKind::AllowAlways),
             ("no".to_owned(), PermissionOptionKind::RejectOnce),
+            ("always".to_owned(), PermissionOptionKind::AllowAlways),
         ]
     );
     let shown = serde_json::to_string(&question.params.tool_call).unwrap();

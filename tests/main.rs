@@ -25,6 +25,7 @@ mod long_life;
 mod patch_tool;
 mod patches;
 mod paths;
+mod permissions;
 mod pictures;
 #[cfg(target_os = "linux")]
 mod process;

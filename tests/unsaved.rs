@@ -146,13 +146,14 @@ fn where_nobody_is_asked_nothing_is_saved_and_the_result_says_so() {
 #[test]
 fn in_mode_auto_what_is_allowed_saves_nothing_and_what_is_escalated_offers_it() {
     let stage = Stage::with(Setup::agent(), FILES, "[safety]\nmode = \"auto\"\n");
+    stage.model.classify();
     typed(&stage, &[("a.txt", "alpha", "omega")]);
     let (_, prompt) = stage.call("execute_command", run("cat a.txt"));
     let mut asked = stage.model.next();
     assert_eq!(asked.result(), format!("alpha\n{UNSEEN}"));
     asked.call("execute_command", run("cat a.txt > seen"));
     asked.end();
-    let mut reviewer = stage.model.next();
+    let mut reviewer = stage.model.next_for_classifier();
     reviewer.say("ESCALATE: it overwrites a file");
     reviewer.end();
     let question = stage.editor.question();

@@ -64,7 +64,9 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "deny",
             "logs",
             "stop",
-            "add-dir"
+            "add-dir",
+            "permissions",
+            "forget"
         ]
     );
     stage.model.assert_not_asked();

@@ -47,6 +47,8 @@ const EDITORS: &[Editor] = &[
             ("undine/checkpoint/list", NO_INTERFACE),
             ("undine/checkpoint/create", NO_INTERFACE),
             ("undine/checkpoint/restore", NO_INTERFACE),
+            ("undine/permission/rules", NO_INTERFACE),
+            ("undine/permission/forget", NO_INTERFACE),
             ("undine/process/list", NO_INTERFACE),
             ("undine/process/read", NO_INTERFACE),
             ("undine/process/stop", NO_INTERFACE),

@@ -78,6 +78,10 @@ end, {
   desc = "Choose how much the agent may do without asking",
 })
 
+command("UndinePermissions", function()
+  require("undine.permissions").pick()
+end, { desc = "List what is not asked again, and take an answer back" })
+
 command("UndineSessions", function()
   require("undine.session").pick()
 end, { desc = "Choose an earlier session and load it" })

@@ -38,7 +38,7 @@ mod token;
 mod value;
 
 pub use json::{redact_json, redact_strings};
-pub use record::redact_record;
+pub use record::{holds_secret, redact_record};
 pub use stream::Stream;
 
 use scan::{Ends, scan};

@@ -177,7 +177,9 @@ impl Session {
             Input::Saved(call, end) => self.saved(call, end, &mut effects),
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
             Input::Remember(rule) => {
-                effects.push(Effect::Append(Record::Remembered { rule: rule.clone() }));
+                effects.push(Effect::Append(Record::Remembered {
+                    rule: Some(rule.clone()),
+                }));
                 self.rules.push(rule);
             }
             Input::Forget(rule) => self.forget(&rule, &mut effects),

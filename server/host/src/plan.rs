@@ -124,7 +124,7 @@ impl World {
             home: std::env::home_dir(),
             roots: all.map(Path::to_path_buf).collect(),
             scratchpad: self.workspace.scratchpad().map(Path::to_path_buf),
-            protected: self.workspace.own_folders(),
+            protected: self.workspace.protected().collect(),
         }
     }
 }

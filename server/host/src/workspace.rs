@@ -256,7 +256,7 @@ impl Workspace {
     }
 
     /// Undine's own folders, and what is its own in the folders of people.
-    fn protected(&self) -> impl Iterator<Item = PathBuf> {
+    pub fn protected(&self) -> impl Iterator<Item = PathBuf> {
         let folders = self.roots.iter().map(PathBuf::as_path);
         let folders = folders.chain(self.added.iter().map(|it| it.real.as_path()));
         let inner = folders.flat_map(|it| {

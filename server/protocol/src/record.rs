@@ -76,8 +76,12 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// An answer for always could not be kept, and counts for this session.
-    Remembered { rule: Rule },
+    /// An answer for always could not be kept, and counts for this session. Without a rule it held a secret, and counts
+    /// no longer than the session is open.
+    Remembered {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<Rule>,
+    },
     /// The person took a remembered answer of this session back.
     Forgot { rule: Rule },
     /// A call is about to change these files, all of them or none. Written ahead: whoever finds no result

@@ -25,13 +25,9 @@ pub fn redact_record(record: &mut Record) {
         Record::Call { arguments, .. } => redact_arguments(arguments),
         Record::Decision { note, rule, .. } => {
             redact_option(note);
-            // A rule that allowed a masked command would allow another than was asked for: it is asked for again.
-            if let Some(Rule::Run { command, .. }) = rule
-                && matches!(redact(command), Cow::Owned(_))
-            {
-                *rule = None;
-            }
+            redact_rule(rule);
         }
+        Record::Remembered { rule } => redact_rule(rule),
         Record::Result {
             text, shown, title, ..
         } => {
@@ -60,8 +56,8 @@ pub fn redact_record(record: &mut Record) {
             EndReason::Done | EndReason::MaxTokens | EndReason::Refusal | EndReason::Cancelled => {}
         },
         Record::Classified { reason, .. } => redact_option(reason),
-        // Masked, it is another command, which nobody gives: it allows nothing.
-        Record::Forgot { rule } | Record::Remembered { rule } => {
+        // What it forgets was masked, and so not kept, if it holds a secret.
+        Record::Forgot { rule } => {
             if let Rule::Run { command, .. } = rule {
                 redact_string(command);
             }
@@ -70,6 +66,21 @@ pub fn redact_record(record: &mut Record) {
         | Record::Edit { .. }
         | Record::Mode { .. }
         | Record::Model { .. } => {}
+    }
+}
+
+/// A rule that allowed a masked command would allow another than was asked for: it is asked for again.
+fn redact_rule(rule: &mut Option<Rule>) {
+    if rule.as_ref().is_some_and(holds_secret) {
+        *rule = None;
+    }
+}
+
+/// Whether a rule cannot be written down.
+pub fn holds_secret(rule: &Rule) -> bool {
+    match rule {
+        Rule::Run { command, .. } => matches!(redact(command), Cow::Owned(_)),
+        Rule::EditProject | Rule::ExternalFolder { .. } => false,
     }
 }
 

@@ -85,7 +85,7 @@ impl Session {
                         session.rules.extend(rule.clone())
                     }
                 },
-                Record::Remembered { rule } => session.rules.push(rule.clone()),
+                Record::Remembered { rule } => session.rules.extend(rule.clone()),
                 Record::Forgot { rule } => session.rules.retain(|it| it != rule),
                 Record::Edit { call, files, .. } => {
                     if let Some(edit) = open.get_mut(call) {

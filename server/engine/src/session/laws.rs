@@ -233,7 +233,7 @@ impl World {
             Record::Decision { option, rule, .. } if *option != OptionId::Always => {
                 self.rules.extend(rule.clone());
             }
-            Record::Remembered { rule } => self.rules.push(rule.clone()),
+            Record::Remembered { rule } => self.rules.extend(rule.clone()),
             Record::Forgot { rule } => self.rules.retain(|it| it != rule),
             Record::User { .. } => *ended = false,
             Record::Started { .. }

@@ -6,6 +6,7 @@ use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::store::permissions::Answer;
 use engine::policy::describe;
+use engine::redact::{self, redact};
 use engine::session::Input;
 use engine::text::visible;
 use protocol::acp;
@@ -35,7 +36,11 @@ impl Host {
             rule: rule.clone(),
         };
         let patience = self.patience_for_permissions(session);
-        if let Err(why) = self.permissions.keep(&answer, patience) {
+        let kept = match redact::holds_secret(rule) {
+            true => Err("the command holds a secret, which is not written down.".to_owned()),
+            false => self.permissions.keep(&answer, patience),
+        };
+        if let Err(why) = kept {
             self.due
                 .push_back((session.clone(), Input::Remember(rule.clone())));
             self.show_error(&format!(
@@ -224,7 +229,7 @@ impl Remembered {
 
 /// What an answer allows, in one line in which nothing hides.
 fn text(rule: &Rule) -> String {
-    visible(&describe(rule).replace('\n', "\\n")).into_owned()
+    visible(&redact(&describe(rule)).replace('\n', "\\n")).into_owned()
 }
 
 fn line(rule: &RememberedRule) -> String {

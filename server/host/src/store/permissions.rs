@@ -39,6 +39,8 @@ pub struct Permissions {
     /// What the file was when it was read. None: it is to be read.
     read: Option<Stamp>,
     answers: Vec<Answer>,
+    /// Those of them about commands that a person has spelled in another way than commands are compared in.
+    respelled: Vec<Answer>,
     /// What in it did not count, in words.
     faults: Vec<String>,
 }
@@ -71,6 +73,7 @@ impl Permissions {
             folder: config.to_path_buf(),
             read: None,
             answers: Vec::new(),
+            respelled: Vec::new(),
             faults: Vec::new(),
         }
     }
@@ -99,6 +102,7 @@ impl Permissions {
             },
             Err(fault) => (Vec::new(), vec![self.not_counting(&fault)]),
         };
+        self.respelled = answers.iter().filter_map(Answer::respelled).collect();
         self.answers = answers;
         let before = std::mem::replace(&mut self.faults, faults.clone());
         faults
@@ -114,13 +118,14 @@ impl Permissions {
 
     /// The answers that count in a project, as they were read last. `project` is resolved.
     pub fn answers<'a>(&'a self, project: &'a Path) -> impl Iterator<Item = &'a Answer> {
-        let counts = move |it: &&Answer| it.project.as_deref().is_none_or(|it| it == project);
-        self.answers.iter().filter(counts)
+        self.answers.iter().filter(|it| it.counts_in(project))
     }
 
-    /// The rules of [`answers`](Self::answers).
+    /// The rules that these answers are.
     pub fn standing(&self, project: &Path) -> Vec<Rule> {
-        self.answers(project).map(|it| it.rule.clone()).collect()
+        let respelled = self.respelled.iter().filter(|it| it.counts_in(project));
+        let all = self.answers(project).chain(respelled);
+        all.map(|it| it.rule.clone()).collect()
     }
 
     /// Keeps an answer; one that is there already is left alone. It is on the disk when this returns. Waits for

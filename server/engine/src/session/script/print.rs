@@ -150,7 +150,10 @@ fn append(record: &Record) -> String {
             let reason = reason.as_ref().map(|it| format!(" {it:?}"));
             format!("reviewed {} {word}{}", call.0, reason.unwrap_or_default())
         }
-        Record::Remembered { rule: it } => format!("remembered {}", rule(it)),
+        Record::Remembered { rule: it } => format!(
+            "remembered {}",
+            it.as_ref().map_or("a secret".to_owned(), rule)
+        ),
         Record::Forgot { rule: it } => format!("forgot {}", rule(it)),
         Record::Command { text, answer } => format!("command {text:?} {answer:?}"),
         Record::Replayed {

@@ -333,3 +333,151 @@ fn a_plan_that_no_one_rule_covers_is_not_offered_for_the_session() {
         "#]],
     );
 }
+
+#[test]
+fn an_answer_for_always_is_kept_elsewhere_and_ends_where_it_is_taken_out() {
+    check(
+        r#"
+> prompt "write"
+> model call write_file {"path":"a"}
+> model call write_file {"path":"b"}
+> model call write_file {"path":"c"}
+> model end tool_calls
+> planned 0 write /p/a
+> decided 0 always
+> planned 1 write /p/b
+> taken-back
+> planned 2 write /p/c
+> restart
+> prompt "write"
+> model call write_file {"path":"d"}
+> planned write /p/d
+"#,
+        expect![[r#"
+            append user t0 "write"
+            ask-model #0: user "write"
+
+            append call 0 a0 c0 write_file {"path":"a"}
+            show call 0 write_file {"path":"a"}
+            plan-call 0 write_file {"path":"a"}
+
+            append call 1 a0 c1 write_file {"path":"b"}
+            show call 1 write_file {"path":"b"}
+            plan-call 1 write_file {"path":"b"}
+
+            append call 2 a0 c2 write_file {"path":"c"}
+            show call 2 write_file {"path":"c"}
+            plan-call 2 write_file {"path":"c"}
+
+            (nothing)
+
+            show call 0 "Edit /p/a" diff /p/a ""
+            show call 0 waiting
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, always: edit the project, no]
+
+            append decision 0 always from now on edit the project
+            show call 0 running
+            run-call 0
+            keep edit the project
+
+            show call 1 "Edit /p/b" diff /p/b ""
+            show call 1 running
+            run-call 1
+
+            show call 2 "Edit /p/c" diff /p/c ""
+            show call 2 waiting
+            ask-person 2 "Edit /p/c" to write /p/c showing diff /p/c "" [once, session: edit the project, always: edit the project, no]
+
+            append result 0 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
+            append result 1 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
+            append result 2 cancelled "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on."
+            append ended t0 failed "the server stopped"
+
+            append user t1 "write"
+            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} call c1 write_file {"path":"b"} call c2 write_file {"path":"c"} | results c0 error "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on.", c1 error "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on.", c2 error "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on." | user "write"
+
+            append call 3 a1 c3 write_file {"path":"d"}
+            show call 3 write_file {"path":"d"}
+            plan-call 3 write_file {"path":"d"}
+
+            show call 3 "Edit /p/d" diff /p/d ""
+            show call 3 waiting
+            ask-person 3 "Edit /p/d" to write /p/d showing diff /p/d "" [once, session: edit the project, always: edit the project, no]
+        "#]],
+    );
+}
+
+#[test]
+fn an_answer_for_always_that_cannot_be_kept_counts_for_the_session_until_it_is_forgotten() {
+    check(
+        r#"
+> prompt "write"
+> model call write_file {"path":"a"}
+> model end tool_calls
+> planned write /p/a
+> decided always
+> remember
+> taken-back
+> finished ok "written"
+> model end
+> restart
+> prompt "write"
+> model call write_file {"path":"b"}
+> model call write_file {"path":"c"}
+> planned 1 write /p/b
+> forget
+> planned 2 write /p/c
+"#,
+        expect![[r#"
+            append user t0 "write"
+            ask-model #0: user "write"
+
+            append call 0 a0 c0 write_file {"path":"a"}
+            show call 0 write_file {"path":"a"}
+            plan-call 0 write_file {"path":"a"}
+
+            (nothing)
+
+            show call 0 "Edit /p/a" diff /p/a ""
+            show call 0 waiting
+            ask-person 0 "Edit /p/a" to write /p/a showing diff /p/a "" [once, session: edit the project, always: edit the project, no]
+
+            append decision 0 always from now on edit the project
+            show call 0 running
+            run-call 0
+            keep edit the project
+
+            append remembered edit the project
+
+            append result 0 ok "written" 7 ms
+            show call 0 ok "written" 7 ms
+            ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 "written"
+
+            append ended t0 done
+            answer p0 ended EndTurn
+
+            (nothing)
+
+            append user t1 "write"
+            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 "written" | user "write"
+
+            append call 1 a1 c1 write_file {"path":"b"}
+            show call 1 write_file {"path":"b"}
+            plan-call 1 write_file {"path":"b"}
+
+            append call 2 a1 c2 write_file {"path":"c"}
+            show call 2 write_file {"path":"c"}
+            plan-call 2 write_file {"path":"c"}
+
+            show call 1 "Edit /p/b" diff /p/b ""
+            show call 1 running
+            run-call 1
+
+            append forgot edit the project
+
+            show call 2 "Edit /p/c" diff /p/c ""
+            show call 2 waiting
+            ask-person 2 "Edit /p/c" to write /p/c showing diff /p/c "" [once, session: edit the project, always: edit the project, no]
+        "#]],
+    );
+}

@@ -1,6 +1,7 @@
 //! The text of `permissions.toml`: what its entries mean, and how one is added or taken out while all else in it stays
 //! byte for byte.
 
+use engine::policy::shell::{self, Surroundings};
 use engine::text::visible;
 use protocol::approval::Rule;
 use std::ops::Range;
@@ -14,6 +15,28 @@ pub struct Answer {
     /// The folder in which it was given, and counts. None: it counts in every project.
     pub project: Option<PathBuf>,
     pub rule: Rule,
+}
+
+impl Answer {
+    /// Whether it counts in a project, whose folder is resolved.
+    pub fn counts_in(&self, project: &Path) -> bool {
+        self.project.as_deref().is_none_or(|it| it == project)
+    }
+
+    /// The same answer with its command spelled as commands are compared. None: it is spelled so, or there is none.
+    pub fn respelled(&self) -> Option<Self> {
+        let Rule::Run { command, cwd } = &self.rule else {
+            return None;
+        };
+        let spelled = canonical(command).filter(|it| it != command)?;
+        Some(Self {
+            project: self.project.clone(),
+            rule: Rule::Run {
+                command: spelled,
+                cwd: cwd.clone(),
+            },
+        })
+    }
 }
 
 /// What a new file begins with.
@@ -153,7 +176,7 @@ fn answer(table: &DeTable<'_>) -> Result<Answer, String> {
     let path = |it: Option<PathBuf>| it.ok_or_else(|| "`folder` is missing".to_owned());
     let rule = match kind {
         "run" => Rule::Run {
-            command: text("run")?.unwrap_or_default(),
+            command: command(text("run")?.unwrap_or_default())?,
             cwd: path(folder("folder")?)?,
         },
         "read" | "write" => Rule::ExternalFolder {
@@ -169,6 +192,19 @@ fn answer(table: &DeTable<'_>) -> Result<Answer, String> {
         project: folder("project")?,
         rule,
     })
+}
+
+/// A command that can be read at all: no other is ever found equal.
+fn command(line: String) -> Result<String, String> {
+    match canonical(&line) {
+        Some(_) => Ok(line),
+        None => Err("the command in `run` cannot be read".to_owned()),
+    }
+}
+
+/// A command line as its parts say, in which form commands are compared.
+fn canonical(line: &str) -> Option<String> {
+    shell::read(line, &Surroundings::default()).canonical
 }
 
 /// A folder as it is compared later: exactly. What leads over a link would mean another folder when the link is
