@@ -50,6 +50,14 @@ fn run(stage: &Stage, line: &str) -> String {
     stage.result(&prompt)
 }
 
+/// A command line that runs another which it does not name: what the policy would refuse for its text is the
+/// sandbox's to refuse here.
+fn hidden(stage: &Stage, line: &str) -> String {
+    let script = stage.workspace.outside("line.sh");
+    fs::write(&script, line).unwrap();
+    format!(". {}", script.display())
+}
+
 /// Runs each line by itself, with `$OUT` for a folder outside, and answers which ended with success.
 #[track_caller]
 fn which_work(stage: &Stage, lines: &[&str]) -> Vec<bool> {
@@ -64,7 +72,7 @@ fn which_work(stage: &Stage, lines: &[&str]) -> Vec<bool> {
             "({line}) >/dev/null 2>&1 && echo yes || echo no; "
         ));
     }
-    let told = run(stage, &script);
+    let told = run(stage, &hidden(stage, &script));
     // The shell itself may say how a line ended.
     let lines_of_ours = told.lines().filter(|it| ["yes", "no"].contains(it));
     let told: Vec<bool> = lines_of_ours.map(|it| it == "yes").collect();
@@ -299,7 +307,8 @@ fn bug_030_a_command_in_the_background_is_confined_alike() {
         "python3 -c 'import socket; socket.socket()'".to_owned(),
         "echo x > .undine/config.toml".to_owned(),
     ] {
-        let line = format!("{line}; code=$?; touch done; echo $code; sleep 1000");
+        let line = format!("{line}\ncode=$?; touch done; echo $code; sleep 1000");
+        let line = hidden(&stage, &line);
         let arguments = json!({"command": line, "mode": "background"});
         let (_, prompt) = stage.call("execute_command", arguments);
         let told = stage.result(&prompt);

@@ -16,6 +16,7 @@ const ABOUT_SECRETS: &[&str] = &[
     "server/host/src/process/environment.rs",
     "tests/classifier.rs",
     "tests/config/command_line.rs",
+    "tests/permissions/files.rs",
     "tests/redaction.rs",
     "tests/redaction/ordinary.rs",
     "tests/redaction/providers.rs",
