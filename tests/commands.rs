@@ -1,11 +1,16 @@
 //! A command streams, ends with its exit code, and never outlives its time or its turn.
 
+mod faults;
+
 use crate::support::editor::{Setup, text_of_call};
 use crate::support::stage::Stage;
 use crate::support::witness::Witness;
 use protocol::acp::StopReason;
 use serde_json::{Value, json};
 use std::time::Duration;
+
+/// Long enough for a slow machine; only a failing test ever takes it.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 const FULL: &str = "[safety]\nmode = \"full_access\"\n";
 
@@ -113,7 +118,7 @@ fn a_time_out_kills_the_whole_group_and_is_told() {
         "{result}"
     );
     witness.wait_until_held();
-    witness.assert_gone_within(Duration::from_secs(2));
+    witness.assert_gone_within(PATIENCE);
 }
 
 #[test]
@@ -130,7 +135,7 @@ fn a_cancel_kills_the_whole_group() {
     stage.editor.cancel(&session);
     let turn = stage.editor.end(&prompt);
     assert_eq!(turn.end, Ok(StopReason::Cancelled));
-    witness.assert_gone_within(Duration::from_secs(2));
+    witness.assert_gone_within(PATIENCE);
 }
 
 #[test]
@@ -141,7 +146,7 @@ fn what_a_command_leaves_in_the_background_does_not_hold_up_its_result() {
 }
 
 #[test]
-fn no_providers_key_is_in_the_environment() {
+fn bug_039_no_providers_key_is_in_the_environment() {
     let setup = Setup {
         environment: vec![
             ("OPENAI_API_KEY", "swordfish-1".into()),

@@ -1,5 +1,9 @@
 //! The user decides what may be done; what can come with a repository may only make it stricter.
 
+mod command_line;
+mod doctor;
+mod repository;
+
 use crate::support::editor::{Editor, Setup};
 use crate::support::model::Model;
 use crate::support::stage::{Stage, config_for};

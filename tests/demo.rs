@@ -101,8 +101,9 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
           asks    Run sh test.sh
                   sh test.sh
                   (in 
-          1 Allow once   2 Allow this command for this session   3 No
-          Allow once (answered by itself: this is no terminal)
+                  prices.sh has unsaved edits, which the command does not see unless it is saved.
+          1 Save and run   2 Run anyway   3 Allow this command for this session   4 Always allow this command   5 No
+          Save and run (answered by itself: this is no terminal)
           exit 1  Run sh test.sh
                   FAIL  10 percent off 20.00: expected 1800, got 0
                   FAIL  25 percent off 80.00: expected 6000, got -12000
@@ -125,7 +126,7 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
             - 14      if [ "$1" -gt 5000 ]; then
             + 14      if [ "$1" -ge 5000 ]; then
               15          echo 0
-          1 Allow once   2 Allow all edits in the project for this session   3 No
+          1 Allow once   2 Allow all edits in the project for this session   3 Always allow all edits in the project   4 No
           Allow once (answered by itself: this is no terminal)
           done    Edit prices.sh
 
@@ -133,7 +134,7 @@ fn the_demonstration_repairs_the_sample_in_the_unsaved_buffer_and_passes() {
           asks    Run sh test.sh
                   sh test.sh
                   (in 
-          1 Allow once   2 Allow this command for this session   3 No
+          1 Allow once   2 Allow this command for this session   3 Always allow this command   4 No
           Allow once (answered by itself: this is no terminal)
           exit 0  Run sh test.sh
                   ok    10 percent off 20.00

@@ -180,7 +180,7 @@ fn an_editor_that_says_applied_and_skipped_the_edit_is_not_believed() {
     let stage = Stage::with(
         Setup::agent(),
         FILES,
-        &format!("{AUTO}\n[limits]\nedit_settle_ms = 50\n"),
+        &format!("{AUTO}\n[limits]\nedit_settle_ms = 1000\n"),
     );
     stage.editor.open("a.txt");
     stage.editor.on_edit([OnEdit::Lie]);
@@ -200,7 +200,7 @@ fn an_editor_that_always_lies_is_given_up_and_the_model_is_told() {
     let stage = Stage::with(
         Setup::agent(),
         FILES,
-        &format!("{AUTO}\n[limits]\nedit_settle_ms = 50\nedit_rounds = 2\n"),
+        &format!("{AUTO}\n[limits]\nedit_settle_ms = 1000\nedit_rounds = 2\n"),
     );
     stage.editor.open("a.txt");
     stage

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -18,7 +18,7 @@ fn read(path: &str) -> String {
 }
 
 /// The project's files: what git follows or would, or, without git, all that it would not ignore.
-fn files() -> Vec<String> {
+pub fn files() -> Vec<String> {
     let git = Command::new("git")
         .args([
             "ls-files",

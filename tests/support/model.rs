@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 pub struct Model {
     address: SocketAddr,
     asked: Receiver<Result<Asked, String>>,
+    /// Set once a test wants to answer for the classifier of mode `auto`. Until then it puts everything to the person.
+    classifies: Arc<AtomicBool>,
+    classified: Receiver<Asked>,
     ended: Arc<AtomicBool>,
     abandoned: bool,
 }
@@ -29,6 +32,9 @@ impl Model {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, asked) = channel();
+        let (for_classifier, classified) = channel();
+        let classifies = Arc::new(AtomicBool::new(false));
+        let wants = Arc::clone(&classifies);
         let ended = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&ended);
         std::thread::spawn(move || {
@@ -36,13 +42,16 @@ impl Model {
                 if end.load(Ordering::Acquire) {
                     break;
                 }
-                let sender = sender.clone();
-                std::thread::spawn(move || serve(stream, &sender));
+                let (sender, for_classifier) = (sender.clone(), for_classifier.clone());
+                let wants = Arc::clone(&wants);
+                std::thread::spawn(move || serve(stream, &sender, &for_classifier, &wants));
             }
         });
         Self {
             address,
             asked,
+            classifies,
+            classified,
             ended,
             abandoned: false,
         }
@@ -64,6 +73,26 @@ impl Model {
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 panic!("the model was not asked")
             }
+        }
+    }
+
+    /// From now on, the test answers for the classifier.
+    pub fn classify(&self) {
+        self.classifies.store(true, Ordering::Release);
+    }
+
+    /// The next request to the classifier.
+    #[track_caller]
+    pub fn next_for_classifier(&self) -> Asked {
+        let asked = self.classified.recv_timeout(PATIENCE);
+        asked.expect("the classifier was not asked")
+    }
+
+    /// Checks that the classifier was not asked. Means something only after a round trip to the server.
+    #[track_caller]
+    pub fn assert_classifier_not_asked(&self) {
+        if let Ok(asked) = self.classified.try_recv() {
+            panic!("the classifier was asked: {:#}", asked.body);
         }
     }
 
@@ -114,10 +143,24 @@ impl Drop for Model {
 }
 
 /// Reads one request and hands it over with its connection.
-fn serve(stream: io::Result<TcpStream>, sender: &Sender<Result<Asked, String>>) {
+fn serve(
+    stream: io::Result<TcpStream>,
+    sender: &Sender<Result<Asked, String>>,
+    for_classifier: &Sender<Asked>,
+    wants: &AtomicBool,
+) {
     let read = stream.and_then(read_request);
     let asked = match read {
         Ok(Some(asked)) => match check(&asked.body) {
+            Ok(()) if asked.is_for_classifier() => {
+                if wants.load(Ordering::Acquire) {
+                    // A test that has ended listens no more.
+                    return drop(for_classifier.send(asked));
+                }
+                let mut asked = asked;
+                asked.say("ESCALATE: the script says so");
+                return asked.end();
+            }
             Ok(()) => Ok(asked),
             Err(fault) => Err(format!("{fault}\n{:#}", asked.body)),
         },
@@ -178,6 +221,12 @@ pub struct Asked {
 }
 
 impl Asked {
+    fn is_for_classifier(&self) -> bool {
+        let first = &self.messages()[0];
+        first["role"] == "system"
+            && text_of(&first["content"]).starts_with("You review one action of a coding agent")
+    }
+
     pub fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().unwrap()
     }

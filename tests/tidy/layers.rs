@@ -34,9 +34,11 @@ const HOST: Layers = &[
     ],
     // The world in our terms.
     &[
+        "config_edit",
         "documents",
         "event",
         "files",
+        "instructions",
         "layers",
         "plan",
         "pdf",
@@ -45,6 +47,7 @@ const HOST: Layers = &[
         "model",
         "endpoint",
         "reviews",
+        "unsaved",
     ],
     // What a model may call.
     &["tools"],

@@ -71,7 +71,10 @@ export const requestPermission = new RequestType<RequestPermissionRequest, Reque
 /** Puts the model's questions to the person. Server to editor. */
 export const createElicitation = new RequestType<CreateElicitationRequest, CreateElicitationResponse, unknown>("elicitation/create");
 
-/** Asks the editor to save a document that was clean before the agent edited it. Server to editor. */
+/**
+ * Asks the editor to save a document: one that was clean before the agent edited it, or one that the
+ * person wants saved before a command runs. Server to editor.
+ */
 export const saveDocument = new RequestType<SaveDocumentParams, SaveDocumentResult, unknown>("undine/document/save");
 
 /** Something in a session changed. Server to editor. */
@@ -582,7 +585,9 @@ export interface Process {
 
 export type ProcessState =
     | "running"
-    | "exited";
+    | "exited"
+    | "stopped"
+    | "killed";
 
 /**
  * Reads a process's output. What the model has read and what it has not is another matter, and stays

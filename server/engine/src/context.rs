@@ -1,6 +1,7 @@
 //! From a session's history to a model request.
 
 pub mod instructions;
+pub mod project;
 
 use crate::provider::{Content, Image, Message, ModelRequest, ToolCall, ToolResult};
 use crate::session::Settings;

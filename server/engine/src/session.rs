@@ -9,6 +9,7 @@ mod effect;
 mod fold;
 mod replay;
 mod turn;
+mod unsaved;
 
 #[cfg(test)]
 mod laws;
@@ -21,6 +22,7 @@ pub use effect::{
 };
 pub use fold::replay;
 pub use replay::{Replay, ReplayEnd};
+pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
 use crate::provider::ToolSpec;
@@ -172,6 +174,7 @@ impl Session {
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
+            Input::Saved(call, end) => self.saved(call, end, &mut effects),
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
             Input::Remember(rule) => {
                 effects.push(Effect::Append(Record::Remembered {

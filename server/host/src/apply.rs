@@ -17,6 +17,7 @@ use crate::plan::World;
 use crate::store::journal::Journals;
 use crate::workspace::FilePath;
 pub use check::edited;
+pub use editor::is_clean;
 
 use check::Was;
 use disk::{Broken, Staged, Unplaced};

@@ -1,6 +1,9 @@
 //! The command line.
 
 mod checkpoints;
+mod doctor;
+mod settings;
+mod template;
 
 use crate::approvals;
 use crate::client::Client;
@@ -130,6 +133,31 @@ enum Command {
         /// The action's id, or its beginning.
         id: String,
     },
+    /// Shows every option as it counts in this folder and which layer decides it, or their JSON schema.
+    ///
+    /// Values that can carry keys are hidden.
+    Config {
+        #[command(subcommand)]
+        what: Option<settings::Show>,
+        /// As JSON, for programs.
+        #[arg(long, global = true)]
+        json: bool,
+    },
+    /// Writes a config.toml with every option and its documentation, if you have none.
+    Init,
+    /// Takes options that no longer exist out of your config.toml, and keeps the file as it was under a number.
+    CleanConfig,
+    /// Looks for what is wrong: model, key, settings, confinement, files. Starts nothing.
+    ///
+    /// Exits with 0 when nothing is wrong, else with 1. Keys are never shown, only where they come from.
+    Doctor {
+        /// Tries whether the model takes a connection, too.
+        #[arg(long)]
+        online: bool,
+        /// As JSON, for programs.
+        #[arg(long)]
+        json: bool,
+    },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.
     ///
     /// The configured model answers, or the one that `--model` names; without one a built-in script does.
@@ -160,6 +188,15 @@ pub fn main() -> ExitCode {
         }
         Some(Command::Restore { id, force }) => {
             checkpoints::restore(flags.command_line, id, force).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Config { what, json }) => {
+            let what = what.unwrap_or(settings::Show::Show);
+            settings::show(what, json, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Init) => settings::init().unwrap_or_else(|it| complain(&it)),
+        Some(Command::CleanConfig) => settings::clean().unwrap_or_else(|it| complain(&it)),
+        Some(Command::Doctor { online, json }) => {
+            doctor::run(online, json, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
@@ -443,6 +480,7 @@ pub(crate) async fn with_host(
         shown: Shown::default(),
         reviewing: Reviewing::default(),
         text_waiters: Vec::new(),
+        save_waiters: Vec::new(),
         sessions: HashMap::new(),
         task_session: None,
         next_token: 0,

@@ -20,6 +20,10 @@ pub struct Document {
     pub uri: lsp::Uri,
     pub version: i32,
     pub content: Content,
+    /// What the disk had when it was last known to have this document's text; `None`: that was never known.
+    pub saved: Option<Content>,
+    /// It was changed since it was opened or saved.
+    pub is_touched: bool,
     /// Another document that shows the same file, with another text: nobody can say which one counts.
     pub differs_from: Option<lsp::Uri>,
 }
@@ -111,6 +115,8 @@ impl Documents {
             uri: item.uri.clone(),
             version: item.version,
             content,
+            saved: None,
+            is_touched: false,
             differs_from: None,
         };
         let of_file = self.of_file.entry(path.clone()).or_default();
@@ -134,6 +140,7 @@ impl Documents {
         let before = document.content.clone();
         let mut steps = Vec::with_capacity(params.content_changes.len());
         document.version = params.text_document.version;
+        document.is_touched = true;
         for change in params.content_changes {
             let (range, text) = match change {
                 lsp::TextDocumentContentChangeEvent::TextDocumentContentChangePartial(it) => {
@@ -198,12 +205,44 @@ impl Documents {
         matches!(self.content(uri), Some(Content::Tainted(_)))
     }
 
+    /// The disk had this text of a document, and so had the editor.
+    pub fn agreed(&mut self, uri: &lsp::Uri, text: Rope) {
+        self.note_saved(uri, |document| {
+            let text = Content::Text(text);
+            if document.content.agrees(&text) {
+                document.saved = Some(text);
+                document.is_touched = false;
+            } else if document.is_touched {
+                // Untouched and another text: it was closed and opened again meanwhile.
+                document.saved.get_or_insert(text);
+            }
+        });
+    }
+
+    /// The editor has written a document.
+    pub fn saved(&mut self, uri: &lsp::Uri) {
+        self.note_saved(uri, |document| {
+            document.saved = Some(document.content.clone());
+            document.is_touched = false;
+        });
+    }
+
+    fn note_saved(&mut self, uri: &lsp::Uri, note: impl FnOnce(&mut Document)) {
+        let Some((path, document)) = self.all.get_mut(uri) else {
+            return;
+        };
+        note(document);
+        let path = path.clone();
+        self.refresh(&path);
+    }
+
     /// The text that the editor saved, after a taint.
     pub fn restored(&mut self, uri: &lsp::Uri, text: &str) {
         let Some((path, document)) = self.all.get_mut(uri) else {
             return;
         };
         document.content = Content::Text(Rope::from_str(text));
+        document.saved = Some(document.content.clone());
         let path = path.clone();
         self.refresh(&path);
     }
@@ -233,6 +272,19 @@ impl Documents {
             ..first.clone()
         };
         Arc::make_mut(&mut self.open).insert(path.to_path_buf(), document);
+    }
+}
+
+impl Document {
+    /// Whether it has unsaved work, as far as that is known without looking at the disk.
+    pub fn has_unsaved(&self) -> Option<bool> {
+        match (&self.saved, &self.content) {
+            (Some(_), _) if !self.is_touched => Some(false),
+            (Some(saved), now) if now.agrees(saved) => Some(false),
+            (_, Content::Text(_)) => None,
+            // Nobody can compare these.
+            (_, Content::Tainted(_) | Content::TooLarge) => Some(self.is_touched),
+        }
     }
 }
 

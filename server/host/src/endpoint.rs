@@ -175,6 +175,20 @@ fn check_url(name: &str, base_url: &str) -> Result<(), String> {
     }
 }
 
+/// The variable that the chosen model's key is taken from, if one is sent.
+pub fn key_source(config: &Config) -> Option<String> {
+    let name = config.default_model.provider.as_str();
+    let own = config.providers.get(name);
+    let named = own.and_then(|it| it.api_key_env.as_deref());
+    let known = KNOWN.iter().find(|it| it.name == name);
+    let variables: Vec<&str> = match named {
+        Some(variable) => vec![variable],
+        None => known.map(|it| it.keys.to_vec()).unwrap_or_default(),
+    };
+    let found = variables.into_iter().find(|it| key(it).is_some());
+    found.map(str::to_owned)
+}
+
 /// Names of variables that the configuration reads keys from, for scrubbing.
 pub fn key_variables(config: &Config) -> Vec<String> {
     config

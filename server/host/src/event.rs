@@ -8,7 +8,7 @@ use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use engine::provider::ModelEvent;
-use engine::session::Classified;
+use engine::session::{Classified, NotSaved};
 use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::lsp;
@@ -32,6 +32,10 @@ pub enum Event {
     /// What the classifier said of a call, or why nothing.
     Classified(SessionKey, CallId, Result<Classified, String>),
     Output(SessionKey, CallId, String),
+    /// Whether the documents are saved now that a call waits for.
+    Saved(SessionKey, CallId, Result<(), NotSaved>),
+    /// The disk had just this text of a document, and so had the editor.
+    Compared(lsp::Uri, Rope),
     Finished(SessionKey, CallId, WorkEnd),
     Editor(Ask),
     /// Files were changed on the disk, not through the editor.
@@ -188,6 +192,11 @@ pub enum Ask {
         request: Box<acp::CreateElicitationRequest>,
         reply: oneshot::Sender<Option<acp::ElicitationAction>>,
     },
+    /// Opens a web page outside the editor; answers whether the editor can.
+    ShowPage {
+        url: String,
+        reply: oneshot::Sender<bool>,
+    },
 }
 
 /// A task's way to the editor.
@@ -277,10 +286,21 @@ impl Editor {
         .await
     }
 
+    /// Opens a web page for the person; false where the editor cannot.
+    pub async fn show_page(&self, url: String) -> Result<bool, Gone> {
+        self.ask(|reply| Ask::ShowPage { url, reply }).await
+    }
+
     /// Says that files were changed on the disk.
     pub async fn written(&self, files: Vec<Written>) {
         // A loop that is gone has no reviews to keep.
         let _ = self.inbox.send(Event::Written(files)).await;
+    }
+
+    /// Says that the disk was found to have just the text of a document.
+    pub async fn agrees(&self, uri: lsp::Uri, text: Rope) {
+        // A loop that is gone has no documents.
+        let _ = self.inbox.send(Event::Compared(uri, text)).await;
     }
 
     /// Waits until all that the reviews know by now is on the disk.

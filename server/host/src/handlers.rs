@@ -21,6 +21,7 @@ mod refresh;
 mod reverting;
 mod review;
 mod review_actions;
+mod saving;
 mod sessions;
 mod shown_hunks;
 mod virtual_documents;
@@ -29,6 +30,7 @@ pub(crate) use approvals::{Approving, denied, line as approval_line, whole as wh
 pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
 pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
+pub(crate) use saving::SaveWaiter;
 
 use crate::main_loop::Host;
 use engine::redact::redact;

@@ -14,10 +14,12 @@ pub mod upwards;
 pub mod workspace;
 
 pub mod apply;
+pub mod config_edit;
 pub mod documents;
 pub mod endpoint;
 pub mod event;
 pub mod files;
+pub mod instructions;
 pub mod layers;
 pub mod model;
 pub mod pdf;
@@ -26,6 +28,7 @@ pub mod restore;
 pub mod reviews;
 
 pub mod tools;
+pub mod unsaved;
 
 pub mod lsp;
 

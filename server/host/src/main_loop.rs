@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::documents::Documents;
 use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
-use crate::handlers::{Approving, Reviewing, Shown};
+use crate::handlers::{Approving, Reviewing, SaveWaiter, Shown};
 use crate::layers::Layers;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::plan::Locks;
@@ -57,6 +57,8 @@ pub struct Host {
     pub(crate) shown: Shown,
     /// Tasks that wait for a text.
     pub(crate) text_waiters: Vec<TextWaiter>,
+    /// Tasks that wait for documents to be saved.
+    pub(crate) save_waiters: Vec<SaveWaiter>,
     pub(crate) sessions: HashMap<SessionKey, OpenSession>,
     /// The session of tasks that code actions start.
     pub(crate) task_session: Option<SessionKey>,
@@ -318,6 +320,8 @@ impl Host {
             Event::Classified(session, call, review) => {
                 self.step(&session, Input::Classified(call, review));
             }
+            Event::Saved(session, call, end) => self.step(&session, Input::Saved(call, end)),
+            Event::Compared(uri, text) => self.compared(&uri, text),
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
@@ -378,6 +382,7 @@ impl Host {
                 reply,
             } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
+            Ask::ShowPage { url, reply } => drop(reply.send(self.show_page(&url))),
         }
     }
 }
@@ -398,6 +403,7 @@ fn asks_model(input: &Input) -> bool {
         | Input::SetMode(_)
         | Input::Planned(..)
         | Input::Decided(..)
+        | Input::Saved(..)
         | Input::Classified(..)
         | Input::Finished(..)
         | Input::Queued(..)

@@ -53,6 +53,7 @@ impl Host {
                     self.queue_approval(session, call, *action)
                 }
                 Effect::EndReplay { approval, end } => self.end_replay(session, &approval, end),
+                Effect::SaveFirst(call) => self.save_first(session, call),
                 Effect::StopAsking(call) => self.stop_asking(session, call),
                 Effect::RunCall { call, hold } => self.run_call(session, call, hold),
                 Effect::AskClassifier { call, request } => {

@@ -7,6 +7,7 @@ use crate::process::background::Jobs;
 use crate::process::sandbox::{self, Sandbox};
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
+use crate::unsaved::Unsaved;
 use crate::workspace::{FilePath, Workspace};
 use engine::policy::Hold;
 use engine::policy::shell::{Shell, Surroundings};
@@ -72,7 +73,8 @@ pub struct World {
 }
 
 impl World {
-    /// What a command that runs in this folder is kept from.
+    /// What a command that runs in this folder is kept from. Held to reading, it writes nothing and reaches nobody,
+    /// whatever the options allow.
     pub fn sandbox(&self, folder: &FilePath, hold: Hold) -> Option<Sandbox> {
         if hold == Hold::ReadOnly {
             return Some(Sandbox {
@@ -82,7 +84,7 @@ impl World {
             });
         }
         let files = match self.filesystem {
-            Filesystem::Free => sandbox::Files::Free,
+            Filesystem::Open => sandbox::Files::Free,
             Filesystem::Project => {
                 let mut places = self.workspace.roots().to_vec();
                 places.extend(self.workspace.others().map(Path::to_path_buf));
@@ -220,6 +222,7 @@ pub struct Plan {
     action: Option<Arc<Action>>,
     hunks: Vec<ProposedHunk>,
     files: Files,
+    unsaved: Vec<Unsaved>,
     work: Work,
 }
 
@@ -381,6 +384,7 @@ impl Plan {
             shown: None,
             hunks: Vec::new(),
             files: Box::new(Vec::new),
+            unsaved: Vec::new(),
         }
     }
 
@@ -392,7 +396,13 @@ impl Plan {
             accesses: self.accesses.clone(),
             preview: self.preview.clone(),
             shown: self.shown.clone(),
+            unsaved: self.unsaved.iter().map(|it| it.shown.clone()).collect(),
         }
+    }
+
+    /// Documents that it would not see as they are.
+    pub fn unsaved(&self) -> &[Unsaved] {
+        &self.unsaved
     }
 
     /// What it makes of which files, for what must be known again later.
@@ -434,6 +444,7 @@ pub struct PlanBuilder {
     shown: Option<String>,
     hunks: Vec<ProposedHunk>,
     files: Files,
+    unsaved: Vec<Unsaved>,
 }
 
 impl PlanBuilder {
@@ -474,9 +485,15 @@ impl PlanBuilder {
         self
     }
 
-    /// The hash that an approval is bound to, where the accesses alone do not say everything.
-    pub fn shown(mut self, hash: String) -> Self {
-        self.shown = Some(hash);
+    /// Documents that it would not see as they are.
+    pub fn unsaved(mut self, unsaved: Vec<Unsaved>) -> Self {
+        self.unsaved = unsaved;
+        self
+    }
+
+    /// What the person is shown, where the accesses alone do not say everything. An approval is bound to its hash.
+    pub fn shown(mut self, all: String) -> Self {
+        self.shown = Some(all);
         self
     }
 
@@ -487,6 +504,11 @@ impl PlanBuilder {
         let shown = self
             .shown
             .unwrap_or_else(|| format!("{}\n{:?}", self.title, self.accesses));
+        // It is kept with the approval, and may hold a secret.
+        let shown = text_hash(&shown)
+            .iter()
+            .map(|it| format!("{it:02x}"))
+            .collect();
         Plan {
             title: self.title,
             kind: ToolKind::Other,
@@ -496,6 +518,7 @@ impl PlanBuilder {
             action: None,
             hunks: self.hunks,
             files: self.files,
+            unsaved: self.unsaved,
             work: Box::new(move |run| Box::pin(work(run))),
         }
     }

@@ -21,6 +21,8 @@ mod log;
 #[cfg(unix)]
 mod output;
 pub mod parent;
+#[cfg(any(windows, test))]
+pub mod powershell;
 #[cfg(unix)]
 mod run;
 pub mod sandbox;

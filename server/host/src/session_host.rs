@@ -6,6 +6,7 @@ use crate::plan::{Accepted, Given, Plan, TextHash};
 use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::workspace::Workspace;
+use engine::context::project::InstructionFile;
 use engine::redact::Stream;
 use engine::session::{Session, Update};
 use protocol::config::Config;
@@ -23,6 +24,8 @@ pub struct OpenSession {
     pub workspace: Arc<Workspace>,
     pub scratchpad: Option<Scratchpad>,
     pub config: Arc<Config>,
+    /// What the project's files told the model.
+    pub told: Vec<InstructionFile>,
     /// Planned calls that may run.
     pub plans: HashMap<CallId, Plan>,
     /// Calls of which the person wants only a part, also when they are planned anew.
@@ -117,6 +120,7 @@ impl OpenSession {
             workspace: Arc::new(workspace),
             scratchpad,
             config,
+            told: Vec::new(),
             plans: HashMap::new(),
             accepted: HashMap::new(),
             running: HashSet::new(),

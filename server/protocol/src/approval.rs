@@ -7,7 +7,7 @@ use crate::acp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// One answer that the person can choose. Ids are fixed: `once`, `session`, `always`, `no`.
+/// One answer that the person can choose. Ids are fixed: `save`, `once`, `session`, `always`, `no`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApprovalOption {
     pub id: OptionId,
@@ -19,6 +19,8 @@ pub struct ApprovalOption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OptionId {
+    /// Yes, this time, once the documents are saved that a command would not see as they are.
+    Save,
     /// Yes, this time.
     Once,
     /// Yes, and do not ask again in this session.
@@ -30,10 +32,17 @@ pub enum OptionId {
 }
 
 impl OptionId {
-    pub const ALL: [Self; 4] = [Self::Once, Self::Session, Self::Always, Self::No];
+    pub const ALL: [Self; 5] = [
+        Self::Save,
+        Self::Once,
+        Self::Session,
+        Self::Always,
+        Self::No,
+    ];
 
     pub fn id(self) -> &'static str {
         match self {
+            Self::Save => "save",
             Self::Once => "once",
             Self::Session => "session",
             Self::Always => "always",
@@ -48,7 +57,7 @@ impl OptionId {
     /// ACP's kind for this option.
     pub fn kind(self) -> acp::PermissionOptionKind {
         match self {
-            Self::Once => acp::PermissionOptionKind::AllowOnce,
+            Self::Save | Self::Once => acp::PermissionOptionKind::AllowOnce,
             Self::Session | Self::Always => acp::PermissionOptionKind::AllowAlways,
             Self::No => acp::PermissionOptionKind::RejectOnce,
         }
@@ -56,7 +65,7 @@ impl OptionId {
 
     pub fn allows(self) -> bool {
         match self {
-            Self::Once | Self::Session | Self::Always => true,
+            Self::Save | Self::Once | Self::Session | Self::Always => true,
             Self::No => false,
         }
     }

@@ -79,7 +79,7 @@ macro_rules! server_requests {
             RequestPermission = "session/request_permission": $crate::acp::RequestPermissionRequest => $crate::acp::RequestPermissionResponse,
             /// Puts the model's questions to the person.
             CreateElicitation = "elicitation/create": $crate::acp::CreateElicitationRequest => $crate::acp::CreateElicitationResponse,
-            /// Asks the editor to save a document that was clean before the agent edited it.
+            /// Asks the editor to save a document: one that was clean before the agent edited it, or one that the person wants saved before a command runs.
             SaveDocument = "undine/document/save": $crate::document::SaveDocumentParams => $crate::document::SaveDocumentResult,
         }
     };

@@ -45,8 +45,12 @@ pub struct Process {
 #[serde(rename_all = "snake_case")]
 pub enum ProcessState {
     Running,
-    /// It has ended by itself, or was ended, with all it had started.
+    /// It has ended by itself, with all it had started.
     Exited,
+    /// It was ended, by the agent or the person, with all it had started.
+    Stopped,
+    /// A signal ended it that Undine did not send.
+    Killed,
 }
 
 /// Reads a process's output. What the model has read and what it has not is another matter, and stays as it is.

@@ -147,6 +147,41 @@ def is_told_to_read_again(scene: Scene) -> None:
     scene.person.sees("It greets.")
 
 
+def cat_what_is_typed(scene: Scene) -> None:
+    """The person types and does not save, and the model wants to run a command that sees the file; the question is shown then."""
+    scene.person.types(3, "  # mine")
+    scene.model.will(calls("execute_command", {"command": "cat shop.py"}))
+    scene.person.goes_to(3)
+    scene.person.takes("Document with Undine")
+    question = scene.wire.sent("window/showMessageRequest")
+    assert "shop.py has unsaved edits" in question["message"]
+    assert [it["title"] for it in question["actions"] if it["title"] != "No"][:2] == ["Save and run", "Run anyway"]
+
+
+def test_a_command_that_is_to_see_unsaved_work_runs_when_the_person_has_saved(scene: Scene):
+    cat_what_is_typed(scene)
+    scene.person.closes("Run cat shop.py")
+    n = scene.wire.count("window/showMessage")
+    scene.person.takes("Save and run: Run cat shop.py")
+    assert scene.wire.sent("window/showMessage", n + 1)["message"] == "Undine: Save shop.py, then the command runs."
+    assert scene.read() == TEXT
+    scene.model.will(says("I see it."))
+    saved = scene.person.saves("shop.py")
+    assert saved == TEXT.replace("'Hello'", "'Hello'  # mine")
+    scene.person.sees("I see it.")
+    # A command has a terminal, and its line breaks are cleaned again.
+    assert told(scene, 1) == saved
+
+
+def test_a_command_that_is_run_anyway_says_what_it_did_not_see(scene: Scene):
+    cat_what_is_typed(scene)
+    scene.model.will(says("I see it."))
+    scene.person.answers("Run cat shop.py", "Run anyway")
+    scene.person.sees("I see it.")
+    assert told(scene, 1) == TEXT + "[The editor has unsaved edits that the command did not see: shop.py]"
+    assert scene.read() == TEXT
+
+
 def test_a_file_that_the_agent_makes_appears(scene: Scene):
     scene.model.will(calls("write_file", {"path": "new/fresh.py", "content": "fresh = True\n"}))
     scene.model.will(says("There it is."))

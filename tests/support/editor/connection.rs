@@ -67,6 +67,8 @@ pub struct State {
     pub script: VecDeque<OnEdit>,
     /// Says that it saves, and does not.
     pub forgets_to_save: bool,
+    /// Says that it does not save.
+    pub refuses_to_save: bool,
     pub edits: Vec<lsp::ApplyWorkspaceEditParams>,
     /// What was announced of each session's commands.
     pub commands: Vec<Value>,
@@ -89,6 +91,7 @@ impl Connection {
                 buffers: BTreeMap::new(),
                 script: VecDeque::new(),
                 forgets_to_save: false,
+                refuses_to_save: false,
                 edits: Vec::new(),
                 commands: Vec::new(),
             }),
@@ -315,7 +318,8 @@ impl State {
                     self.faults
                         .push(format!("asked to save {uri}, which is not open"));
                 }
-                let saved = self.forgets_to_save || self.save(&uri.to_owned());
+                let saved =
+                    !self.refuses_to_save && (self.forgets_to_save || self.save(&uri.to_owned()));
                 json!({"saved": saved})
             }
             // Comes with every session, and few tests are about it.

@@ -70,6 +70,11 @@ impl Editor {
         self.connection.state().forgets_to_save = true;
     }
 
+    /// Whether it saves from now on when the server asks.
+    pub fn let_save(&self, it_does: bool) {
+        self.connection.state().refuses_to_save = !it_does;
+    }
+
     /// Takes an edit that was held.
     pub fn take_held(&self, held: &Value) {
         let params = serde_json::from_value(held["params"].clone()).unwrap();

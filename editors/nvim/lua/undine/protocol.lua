@@ -27,7 +27,7 @@
 ---@alias agent.ServerMethod
 ---| '"session/request_permission"' # Asks whether a planned call may run. agent.RequestPermissionRequest -> agent.RequestPermissionResponse
 ---| '"elicitation/create"' # Puts the model's questions to the person. agent.CreateElicitationRequest -> agent.CreateElicitationResponse
----| '"undine/document/save"' # Asks the editor to save a document that was clean before the agent edited it. agent.SaveDocumentParams -> agent.SaveDocumentResult
+---| '"undine/document/save"' # Asks the editor to save a document: one that was clean before the agent edited it, or one that the person wants saved before a command runs. agent.SaveDocumentParams -> agent.SaveDocumentResult
 ---| '"session/update"' # Something in a session changed. agent.SessionNotification
 ---| '"undine/review/changed"' # The unreviewed changes of these files are others now, or stand elsewhere. agent.ReviewList
 ---| '"undine/process/changed"' # A session's processes in the background are these now. agent.ProcessList
@@ -459,6 +459,8 @@
 ---@alias agent.ProcessState
 ---| '"running"'
 ---| '"exited"'
+---| '"stopped"'
+---| '"killed"'
 
 --- Reads a process's output. What the model has read and what it has not is another matter, and stays as it is.
 ---@class agent.ReadProcessParams

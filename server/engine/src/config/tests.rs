@@ -62,7 +62,7 @@ fn a_repository_may_confine_commands_and_never_free_them() {
         ("allow", "deny", Network::Deny, Filesystem::Project),
         ("deny", "allow", Network::Deny, Filesystem::Project),
     ] {
-        let files = |it: &str| if it == "deny" { "project" } else { "free" };
+        let files = |it: &str| if it == "deny" { "project" } else { "open" };
         let of = |it: &str| json!({"safety": {"network": it, "filesystem": files(it)}});
         let resolved = resolve(&[
             layer(Origin::UserFile, of(own)),
@@ -300,12 +300,12 @@ fn bug_098_nothing_that_comes_with_a_repository_widens() {
         json!({"safety": {"mode": null}}),
         json!({"safety": {"mode": "Full_Access"}}),
         json!({"safety": {"Mode": "full_access"}}),
-        json!({"safety": ["full_access", false, "allow", "free"]}),
+        json!({"safety": ["full_access", false, "allow", "open"]}),
         json!({"safety": "full_access"}),
         json!({"safety": null}),
         json!({"Safety": {"mode": "full_access"}}),
         json!({"safety.mode": "full_access"}),
-        json!({"safety": {"network": "allow", "filesystem": "free"}}),
+        json!({"safety": {"network": "allow", "filesystem": "open"}}),
         json!({"safety": {"external_writes": "allow"}}),
         json!({"safety": {"external_writes": "auto"}}),
         json!({"safety": {"system_installs": "ask"}}),

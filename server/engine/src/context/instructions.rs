@@ -1,5 +1,6 @@
 //! The system prompt, and the prompts of tasks that start from a place in a file.
 
+use super::project::{InstructionFile, told};
 use std::fmt::Write;
 
 /// The folders that the model is told of, as whole paths.
@@ -12,8 +13,9 @@ pub struct Folders {
 }
 
 /// What the model is told once. It stays the same over a session, so that providers can cache it; only when the
-/// person adds a folder it is another. Short on purpose: small local models have small windows.
-pub fn system(folders: &Folders) -> String {
+/// person adds a folder or changes the project's instructions it is another. Short on purpose: small local models have
+/// small windows.
+pub fn system(folders: &Folders, files: &[InstructionFile]) -> String {
     let project = &folders.project;
     let mut also = String::new();
     // Writing to a string cannot fail.
@@ -31,14 +33,21 @@ pub fn system(folders: &Folders) -> String {
              it is removed when the session ends."
         );
     }
+    let told = match told(files) {
+        told if told.is_empty() => told,
+        told => format!("{ABOUT_FILES}{told}"),
+    };
     format!(
         "You are Undine, a coding agent inside the user's editor. The project is at {project}; paths are relative to it.\n\
          {also}\
          Read before you edit: files are shown as the user sees them, unsaved changes included. Edit with edit_file and keep changes small. \
          The user may refuse a call; then do not repeat it, and say what you would do instead. \
-         Run the project's own checks when you have changed code. Be brief and exact."
+         Run the project's own checks when you have changed code. Be brief and exact.{told}"
     )
 }
+
+/// Stands before what files say. Where they contradict each other, the later one wins.
+const ABOUT_FILES: &str = "\n\nWhat follows stands in files of the project. Work as they say; where they differ, the later one counts, and the user's own words over both.";
 
 /// A task that a code action starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,11 +153,11 @@ mod tests {
             project: "/p".into(),
             ..Folders::default()
         };
-        let lines = |folders: &Folders| system(folders).lines().count();
+        let lines = |folders: &Folders| system(folders, &[]).lines().count();
         assert_eq!(lines(&folders), 2);
         folders.others = vec!["/a".into(), "/b".into()];
         folders.scratchpad = Some("/tmp/s".into());
-        let system = system(&folders);
+        let system = system(&folders, &[]);
         expect_test::expect![[r#"
             You are Undine, a coding agent inside the user's editor. The project is at /p; paths are relative to it.
             You may work in these folders too, by whole paths: /a, /b.

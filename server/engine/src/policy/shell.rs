@@ -22,6 +22,7 @@ mod word;
 use protocol::tool::{Reading, Risk};
 use reader::Reader;
 use std::path::PathBuf;
+use tree_sitter::Node;
 
 /// Where a line would run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,18 +58,21 @@ pub fn read(line: &str, around: &Surroundings) -> Reading {
 
 fn posix(line: &str, around: &Surroundings) -> Reading {
     let mut reader = Reader::new(around);
+    if looks::hides(line) {
+        reader.unreadable();
+    }
     if looks::may_deceive(line) {
         reader.at_least(Risk::Run);
     }
     reader.script(line);
-    let mut canonical = None;
-    let mut program = None;
-    if reader.is_readable
-        && let Some(tree) = grammar::parse(line)
-    {
-        canonical = Some(canonical::canonical(tree.root_node(), line));
-        program = canonical::program(tree.root_node(), line);
+    let parsed = grammar::parse(line).filter(|_| reader.is_readable);
+    let canonical = parsed.as_ref().and_then(|it| stable(it.root_node(), line));
+    if canonical.is_none() {
+        reader.unreadable();
     }
+    let program = parsed
+        .filter(|_| canonical.is_some())
+        .and_then(|it| canonical::program(it.root_node(), line));
     Reading {
         risk: reader.risk,
         forbidden: reader.forbidden,
@@ -78,5 +82,20 @@ fn posix(line: &str, around: &Surroundings) -> Reading {
     }
 }
 
+/// The canonical form, if it reads as itself: the grammar takes some strange texts for others.
+fn stable(root: Node<'_>, line: &str) -> Option<String> {
+    let form = canonical::canonical(root, line);
+    // A heredoc's body has lines of its own; such a form is compared and never read again.
+    if line.contains("<<") {
+        return Some(form);
+    }
+    let again = grammar::parse(&form)?;
+    let is_same =
+        !again.root_node().has_error() && canonical::canonical(again.root_node(), &form) == form;
+    is_same.then_some(form)
+}
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 #[cfg(test)]
 mod tests;

@@ -232,7 +232,6 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
 
 /// The provider's words on one line, shortened, with nothing that looks like a key and no mark at the end.
 fn quote(text: &str) -> String {
-    let text = redact(text);
     let mut words = Vec::new();
     let mut after_bearer = false;
     for word in text.split_whitespace() {
@@ -242,7 +241,8 @@ fn quote(text: &str) -> String {
         });
         after_bearer = word.eq_ignore_ascii_case("bearer");
     }
-    let line = words.join(" ").replace('"', "'");
+    let line = words.join(" ");
+    let line = redact(&line).replace('"', "'");
     let line = line.trim_end_matches(['.', ';', ' ']);
     match line.char_indices().nth(MAX_QUOTE) {
         None => line.to_owned(),

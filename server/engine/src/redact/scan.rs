@@ -102,12 +102,17 @@ const RULES: [Rule; 256] = {
 };
 
 pub(super) fn scan(text: &str, ends: Ends) -> Scan {
+    scan_from(text, 0, ends)
+}
+
+/// Finds what begins from a place on; rules still look back to what is before it.
+pub(super) fn scan_from(text: &str, from: usize, ends: Ends) -> Scan {
     let text = Text {
         bytes: text.as_bytes(),
         ends,
     };
     let mut found = Spans::default();
-    let mut at = 0;
+    let mut at = from;
     loop {
         let rest = text.bytes[at..].iter();
         let skipped = rest.take_while(|it| RULES[usize::from(**it)] == Rule::None);

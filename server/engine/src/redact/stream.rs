@@ -3,12 +3,16 @@
 //! What may be a part of a secret is held back until it is decided: a word that begins like a key, a value behind a
 //! name that says so, the lines of a private key. All else goes on at once, so that an answer appears word by word.
 
-use super::scan::{Ends, scan};
+use super::scan::{Ends, scan, scan_from};
 use super::{MASK, masked};
 use std::ops::Range;
 
 /// Bytes before the present place that a rule may look back to: a name and its sign.
-pub(super) const CONTEXT: usize = 160;
+pub(super) const CONTEXT: usize = 96;
+
+/// Bytes before what was given out in which a rule may have begun: a flag's or a sign's longest name, a key's first
+/// line.
+const UNDECIDED: usize = 80;
 
 /// The most that is held back; no key is longer. Beyond it the text is taken as ended here.
 pub(super) const MOST_HELD: usize = 64 * 1024;
@@ -24,8 +28,9 @@ pub struct Stream {
 impl Stream {
     /// Takes a piece; answers what can be shown now, perhaps nothing.
     pub fn push(&mut self, piece: &str) -> String {
+        let from = self.given.saturating_sub(UNDECIDED);
         self.text.push_str(piece);
-        let scan = scan(&self.text, Ends::Perhaps);
+        let scan = scan_from(&self.text, from, Ends::Perhaps);
         if self.text.len() - scan.open.min(self.text.len()) > MOST_HELD {
             return self.end();
         }

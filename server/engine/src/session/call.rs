@@ -4,6 +4,7 @@ use super::Session;
 use super::classifier::{self, Judgement};
 use super::effect::{CallChange, CallContent, CallStatus, Classified, Decision, Effect, Update};
 use super::replay::Origin;
+use super::unsaved::{self, NotSaved};
 use crate::context::{Held, MAX_PICTURES, Sight};
 use crate::policy::{self, Gate, Hold, Verdict};
 use crate::provider::{Image, ToolCall};
@@ -26,6 +27,9 @@ pub struct Planned {
     pub preview: Vec<Preview>,
     /// Hash of everything that the person is shown. An approval is good for this and nothing else.
     pub shown: String,
+    /// Names of documents with edits that only the editor has, which a command would not see. They are no part of
+    /// the hash: an approval is as good once they are saved.
+    pub unsaved: Vec<String>,
 }
 
 /// What the person is shown of a plan.
@@ -59,7 +63,9 @@ pub struct Question {
     pub options: Vec<ApprovalOption>,
     /// Why the person is asked, where the mode alone does not say it.
     pub reason: Option<String>,
-    /// How often the call had been planned anew before this. With the call it names the question: an answer
+    /// What the command would not see, and what became of saving it.
+    pub note: Option<String>,
+    /// How often the call had been planned anew, or saving had failed, before this. With the call it names the question: an answer
     /// to an earlier one, which showed something else, is not an answer to this.
     pub round: u32,
 }
@@ -117,6 +123,8 @@ pub(super) struct Call {
     pub(super) title: Option<String>,
     /// How often it was planned anew.
     pub(super) rounds: u32,
+    /// Why documents were not saved before it, each time that this was tried.
+    pub(super) not_saved: Vec<String>,
     /// The hash that was allowed, by the policy or the person.
     pub(super) allowed: Option<String>,
 }
@@ -132,6 +140,12 @@ pub(super) enum Stage {
     Asking {
         plan: Planned,
         options: Vec<ApprovalOption>,
+        reason: Option<String>,
+    },
+    /// The person has said yes; documents are being saved first. The reason is that of the question.
+    Saving {
+        plan: Planned,
+        reason: Option<String>,
     },
     /// It is being stored, because nobody can be asked.
     Queueing,
@@ -162,6 +176,7 @@ impl Session {
                 origin: Origin::Model,
                 title: None,
                 rounds: 0,
+                not_saved: Vec::new(),
                 allowed: None,
             },
         );
@@ -328,7 +343,7 @@ impl Session {
         let plan = plan.clone();
         let review = match review {
             Ok(said) => classifier::read(&said.text, &said.thought),
-            Err(why) => Judgement::Escalate(format!("The reviewer could not be asked: {why}")),
+            Err(why) => Judgement::Escalate(format!("The classifier could not be asked: {why}")),
         };
         match review {
             Judgement::Allow => {
@@ -374,20 +389,29 @@ impl Session {
         out: &mut Vec<Effect>,
     ) {
         let tool = self.call(id).map(|it| it.call.name.clone());
-        let options = self.options(&tool.unwrap_or_default(), &plan.accesses);
+        let mut options = self.options(&tool.unwrap_or_default(), &plan.accesses);
+        if !plan.unsaved.is_empty() {
+            unsaved::offer(&mut options);
+        }
         let Some(call) = self.call_mut(id) else {
             return;
         };
+        let n_not_saved = u32::try_from(call.not_saved.len()).unwrap_or(u32::MAX);
         let question = Box::new(Question {
             title: plan.title.clone(),
             kind: plan.kind,
             accesses: plan.accesses.clone(),
             preview: plan.preview.clone(),
             options: options.clone(),
-            reason,
-            round: call.rounds,
+            reason: reason.clone(),
+            note: unsaved::note(call.not_saved.last().map(String::as_str), &plan.unsaved),
+            round: call.rounds.saturating_add(n_not_saved),
         });
-        call.stage = Stage::Asking { plan, options };
+        call.stage = Stage::Asking {
+            plan,
+            options,
+            reason,
+        };
         out.push(Effect::Show(status(id, CallStatus::Waiting)));
         out.push(Effect::AskPerson { call: id, question });
     }
@@ -481,13 +505,18 @@ impl Session {
 
     pub(super) fn decided(&mut self, id: CallId, decision: Decision, out: &mut Vec<Effect>) {
         let Some(Call {
-            stage: Stage::Asking { plan, options },
+            stage:
+                Stage::Asking {
+                    plan,
+                    options,
+                    reason,
+                },
             ..
         }) = self.call_mut(id)
         else {
             return;
         };
-        let shown = plan.shown.clone();
+        let (plan, reason) = (plan.clone(), reason.clone());
         // An option that was not offered is a no.
         let (option, rule) = match options.iter().find(|it| it.id == decision.option) {
             Some(it) => (it.id, it.rule.clone()),
@@ -510,7 +539,10 @@ impl Session {
             self.refuse(id, &text, out);
             return self.advance(out);
         }
-        self.run(id, shown, Hold::AsConfigured, out);
+        if option == OptionId::Save {
+            return self.save_first(id, plan, reason, out);
+        }
+        self.run(id, plan.shown, Hold::AsConfigured, out);
         if let Some(rule) = rule {
             match option {
                 // Not the session's own: what is taken out of the person's file ends here too.
@@ -518,9 +550,64 @@ impl Session {
                     self.settings.standing.push(rule.clone());
                     out.push(Effect::KeepRule(rule));
                 }
-                OptionId::Session | OptionId::Once | OptionId::No => self.rules.push(rule),
+                OptionId::Session | OptionId::Once | OptionId::Save | OptionId::No => {
+                    self.rules.push(rule)
+                }
             }
             self.rejudge(out);
+        }
+    }
+
+    fn save_first(
+        &mut self,
+        id: CallId,
+        plan: Planned,
+        reason: Option<String>,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(call) = self.call_mut(id) {
+            call.stage = Stage::Saving { plan, reason };
+            out.push(Effect::SaveFirst(id));
+        }
+    }
+
+    /// The call runs when all is saved; else the question is put again.
+    pub(super) fn saved(&mut self, id: CallId, end: Result<(), NotSaved>, out: &mut Vec<Effect>) {
+        let Some(call) = self.call(id) else {
+            return;
+        };
+        let Stage::Saving { plan, reason } = &call.stage else {
+            return;
+        };
+        let (mut plan, reason) = (plan.clone(), reason.clone());
+        let tool = call.call.name.clone();
+        // The mode may be another than when the person said yes.
+        let hold = match self.judge(self.mode, &tool, &plan.accesses) {
+            Verdict::Allow(hold) => hold,
+            Verdict::Ask(_) | Verdict::Classify => Hold::AsConfigured,
+            Verdict::Deny(why) => {
+                self.refuse(id, &why, out);
+                return self.advance(out);
+            }
+        };
+        match end {
+            Ok(()) => {
+                // In the place of what was waited for.
+                let content = plan.preview.into_iter().map(CallContent::Preview);
+                let change = CallChange {
+                    content: content.collect(),
+                    ..CallChange::default()
+                };
+                out.push(Effect::Show(Update::CallChanged(id, change)));
+                self.run(id, plan.shown, hold, out);
+            }
+            Err(NotSaved { why, left }) => {
+                if let Some(call) = self.call_mut(id) {
+                    call.not_saved.push(why);
+                }
+                plan.unsaved = left;
+                self.ask_somebody(id, plan, reason, out);
+            }
         }
     }
 
@@ -533,6 +620,8 @@ impl Session {
             .iter()
             .filter_map(|(id, call)| {
                 let (stop, plan) = match &call.stage {
+                    // Whatever else is allowed by now, the person wants it saved first.
+                    Stage::Saving { plan, .. } => (Effect::StopCall(*id), plan),
                     Stage::Asking { plan, .. } => (Effect::StopAsking(*id), plan),
                     Stage::Classifying { plan } => (Effect::StopClassifier(*id), plan),
                     Stage::Planning | Stage::Queueing | Stage::Running { .. } => return None,
@@ -543,6 +632,7 @@ impl Session {
             .collect();
         for (id, stop, plan, verdict) in judged {
             match verdict {
+                Verdict::Allow(_) | Verdict::Ask(_) if matches!(stop, Effect::StopCall(_)) => {}
                 Verdict::Allow(hold) => {
                     out.push(stop);
                     self.run(id, plan.shown, hold, out);
@@ -574,7 +664,7 @@ impl Session {
 
     pub(super) fn output(&mut self, id: CallId, text: String, out: &mut Vec<Effect>) {
         let Some(Call {
-            stage: Stage::Running { .. },
+            stage: Stage::Running { .. } | Stage::Saving { .. },
             ..
         }) = self.call_mut(id)
         else {
@@ -683,7 +773,9 @@ impl Session {
             let (stop, ran) = match call.stage {
                 Stage::Asking { .. } => (Effect::StopAsking(id), Ran::No),
                 Stage::Classifying { .. } => (Effect::StopClassifier(id), Ran::No),
-                Stage::Planning | Stage::Queueing => (Effect::StopCall(id), Ran::No),
+                Stage::Planning | Stage::Queueing | Stage::Saving { .. } => {
+                    (Effect::StopCall(id), Ran::No)
+                }
                 // An edit that the editor has in hand, or half a command: nobody can say.
                 Stage::Running { .. } => (Effect::StopCall(id), Ran::Yes),
             };

@@ -40,7 +40,7 @@ reaches outside of the project without being asked to, sends data away, changes 
 protections, publishes or pushes something that was not asked for, or when you are not sure.";
 
 /// What is said of an answer that is neither.
-const UNCLEAR: &str = "The reviewer gave no clear answer.";
+const UNCLEAR: &str = "The classifier gave no clear answer.";
 
 /// The question to the reviewer.
 pub(super) fn request(

@@ -2,6 +2,7 @@
 
 use super::call::{Action, Finished, Planned, Preview, Question};
 use super::replay::{Replay, ReplayEnd};
+use super::unsaved::NotSaved;
 use crate::policy::Hold;
 use crate::provider::{Image, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
@@ -34,6 +35,8 @@ pub enum Input {
     /// A call's plan, or what was wrong with its arguments (read by the model).
     Planned(CallId, Result<Planned, String>),
     Decided(CallId, Decision),
+    /// Whether the documents are saved now that a call waits for.
+    Saved(CallId, Result<(), NotSaved>),
     /// What the reviewer answered, or why there is no answer.
     Classified(CallId, Result<Classified, String>),
     /// An answer for always could not be kept: it counts for this session.
@@ -101,6 +104,9 @@ pub enum Effect {
         call: CallId,
         action: Box<Action>,
     },
+    /// The documents that a plan has named as unsaved are to be saved; the call waits for it. Answered by
+    /// [`Input::Saved`].
+    SaveFirst(CallId),
     /// The question is moot.
     StopAsking(CallId),
     RunCall {

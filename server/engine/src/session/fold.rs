@@ -81,7 +81,7 @@ impl Session {
                 Record::Decision { option, rule, .. } => match option {
                     // Kept in a file of the person's, who may have taken it out since.
                     OptionId::Always => {}
-                    OptionId::Once | OptionId::Session | OptionId::No => {
+                    OptionId::Once | OptionId::Session | OptionId::Save | OptionId::No => {
                         session.rules.extend(rule.clone())
                     }
                 },

@@ -43,6 +43,7 @@ struct World {
     /// Calls by what is due next.
     planning: HashSet<CallId>,
     asking: HashMap<CallId, Planned>,
+    saving: HashSet<CallId>,
     queueing: HashSet<CallId>,
     reviewing: HashSet<CallId>,
     can_hold: bool,
@@ -155,6 +156,12 @@ impl World {
                         "told other than recorded"
                     );
                 }
+                Effect::SaveFirst(call) => {
+                    let said = matches!(input, Input::Decided(it, decision) if it == call && decision.option == OptionId::Save);
+                    assert!(said && self.asking.remove(call).is_some());
+                    assert!(!self.last_plan[call].unsaved.is_empty());
+                    assert!(self.saving.insert(*call), "saved twice at once");
+                }
                 Effect::StopAsking(call) => {
                     assert!(
                         self.asking.remove(call).is_some(),
@@ -182,7 +189,8 @@ impl World {
                 Effect::StopCall(call) => {
                     let known = self.planning.remove(call)
                         | self.running.remove(call).is_some()
-                        | self.queueing.remove(call);
+                        | self.queueing.remove(call)
+                        | self.saving.remove(call);
                     assert!(known, "a call was stopped that was not at work");
                 }
                 Effect::Answer { prompts, .. } => {
@@ -258,7 +266,13 @@ impl World {
         let decided = match input {
             Input::Decided(it, decision) if *it == call => {
                 assert!(self.asking.remove(&call).is_some());
-                decision.option.allows()
+                decision.option.allows() && decision.option != OptionId::Save
+            }
+            Input::Saved(it, Ok(())) if *it == call => {
+                let verdict = self.decide(mode, &plan.accesses);
+                let is_held = matches!(verdict, Verdict::Allow(now) if now != hold);
+                assert!(!is_held, "a stricter mode does not hold it");
+                self.saving.remove(&call)
             }
             _ => false,
         };
@@ -311,6 +325,7 @@ impl World {
             }
             Input::Planned(call, _) => drop(self.planning.remove(call)),
             Input::Queued(call, _) => drop(self.queueing.remove(call)),
+            Input::Saved(call, _) => drop(self.saving.remove(call)),
             Input::Classified(call, _) => drop(self.reviewing.remove(call)),
             Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_))
                 if self.stream == Some(*stream)
@@ -399,6 +414,10 @@ fn plan(rng: &mut Rng) -> Planned {
         accesses: vec![access],
         preview: Vec::new(),
         shown: format!("h{}", rng.u8(0..2)),
+        unsaved: (rng.u8(0..3) == 0)
+            .then(|| "a".to_owned())
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -443,7 +462,15 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
 
 fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
     let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
-    match rng.u8(0..47) {
+    match rng.u8(0..51) {
+        47..=50 => {
+            let call = pick(rng, world.saving.iter().copied()).unwrap_or(any_call);
+            let failed = NotSaved {
+                why: "no".into(),
+                left: vec!["a".into()],
+            };
+            Input::Saved(call, if rng.bool() { Ok(()) } else { Err(failed) })
+        }
         42..=44 => {
             let call = pick(rng, world.reviewing.iter().copied()).unwrap_or(any_call);
             let (text, thought) = [
@@ -542,7 +569,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
 
 fn decision(rng: &mut Rng) -> Decision {
     Decision {
-        option: OptionId::ALL[rng.usize(0..4)],
+        option: OptionId::ALL[rng.usize(0..OptionId::ALL.len())],
         note: None,
     }
 }
@@ -599,6 +626,7 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
             world.planning.remove(&call);
             world.asking.remove(&call);
             world.queueing.remove(&call);
+            world.saving.remove(&call);
             world.running.remove(&call);
         }
     }

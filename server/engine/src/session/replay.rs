@@ -121,6 +121,7 @@ impl Session {
                 origin: Origin::Replay(approved),
                 title: Some(title),
                 rounds: 0,
+                not_saved: Vec::new(),
                 allowed: Some(shown),
             },
         );

@@ -22,6 +22,7 @@ mod resuming;
 mod steering;
 mod turns;
 mod unattended;
+mod unsaved;
 
 use super::{Classified, Effect, Input, Session, Settings, laws, replay};
 use expect_test::Expect;
@@ -211,6 +212,8 @@ impl Play {
             "no-reviewer" => Input::Classified(self.call, Err(words.text())),
             "remember" => Input::Remember(Rule::EditProject),
             "forget" => Input::Forget(Rule::EditProject),
+            "saved" => Input::Saved(words.call(self.call), Ok(())),
+            "not-saved" => Input::Saved(words.call(self.call), Err(words.not_saved())),
             "queued" => Input::Queued(words.call(self.call), Ok(words.word().to_owned())),
             "not-queued" => Input::Queued(words.call(self.call), Err(words.text())),
             "approve" => {
@@ -249,6 +252,7 @@ impl Play {
                 | Effect::PlanCall { .. }
                 | Effect::AskPerson { .. }
                 | Effect::QueueApproval { .. }
+                | Effect::SaveFirst(_)
                 | Effect::EndReplay { .. }
                 | Effect::StopAsking(_)
                 | Effect::RunCall { .. }

@@ -4,6 +4,7 @@ use super::Options;
 use super::editor::{Editor, Heard};
 use super::screen::{Screen, Status};
 use protocol::acp;
+use protocol::approval::OptionId;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::env;
@@ -164,8 +165,12 @@ impl Turn {
         request: acp::RequestPermissionRequest,
     ) -> Result<acp::PermissionOption, String> {
         let acp::RequestPermissionRequest {
-            tool_call, options, ..
+            tool_call,
+            mut options,
+            ..
         } = request;
+        // The project is gone when the demonstration ends; nothing about it is worth keeping.
+        options.retain(|it| OptionId::from_id(&it.option_id.0) != Some(OptionId::Always));
         let call = self.calls.entry(tool_call.tool_call_id).or_default();
         call.take_in(&tool_call.fields);
         self.screen.question(&call.title)?;

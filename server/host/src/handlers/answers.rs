@@ -251,16 +251,14 @@ fn permission_request(
     id: i64,
     hunks: &[ProposedHunk],
 ) -> acp::RequestPermissionRequest {
+    let previews = question.preview.iter().cloned();
+    let mut content: Vec<CallContent> = previews.map(CallContent::Preview).collect();
+    content.extend(question.note.clone().map(CallContent::Text));
     let change = CallChange {
         status: Some(CallStatus::Waiting),
         title: Some(question.title.clone()),
         kind: Some(question.kind),
-        content: question
-            .preview
-            .iter()
-            .cloned()
-            .map(CallContent::Preview)
-            .collect(),
+        content,
         ..CallChange::default()
     };
     let options = in_order(&question.options)
@@ -287,6 +285,9 @@ fn message(question: &Question) -> String {
     let mut title = format!("Undine: {}?", question.title);
     if let Some(reason) = &question.reason {
         title.push_str(&format!("\n{reason}"));
+    }
+    if let Some(note) = &question.note {
+        title.push_str(&format!("\n{note}"));
     }
     visible(&title).into_owned() + &show::plain(&question.preview, 1, MAX_LINES)
 }

@@ -496,7 +496,7 @@ pub(crate) fn line(manifest: &Manifest) -> String {
         names.push(format!("{} more", manifest.files.len() - MOST));
     }
     let line = format!("{}  {} [{}]", manifest.id, manifest.title, names.join(", "));
-    visible_line(&line, 400)
+    visible_line(&redact(&line), 400)
 }
 
 /// A checkpoint as it crosses the wire.

@@ -3,15 +3,17 @@
 use super::annotations;
 use crate::asking::Pending;
 use crate::documents::Content;
-use crate::event::Whose;
+use crate::event::{Event, Whose};
 use crate::main_loop::{Host, TextWaiter};
 use crate::regular;
 use crate::reviews::Late;
 use crate::surfaces::Surface;
+use crate::unsaved::has_disk;
 use engine::text::{FileText, Form};
 use protocol::document::SaveDocumentParams;
 use protocol::lsp;
 use protocol::methods::{self, Request};
+use ropey::Rope;
 use serde_json::json;
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -28,11 +30,42 @@ impl Host {
         let limit = self.document_limit();
         let path = self.documents.opened(params.text_document, repaired, limit);
         if let Some(path) = path {
+            self.compare_with_disk(&path);
             self.recall(&path);
             self.follow_document(&path);
             // The editor's own name and version of it count from now on.
             self.surfaces_changed([path.as_path()]);
             self.document_moved(&path, limit);
+        }
+    }
+
+    /// Finds out whether a document that was just opened is what the disk has: whatever either is later, this tells
+    /// whose news it is.
+    fn compare_with_disk(&self, path: &Path) {
+        let Some(document) = self.documents.get(path) else {
+            return;
+        };
+        let Content::Text(rope) = &document.content else {
+            return;
+        };
+        let (uri, rope, path) = (document.uri.clone(), rope.clone(), path.to_path_buf());
+        let (inbox, limit) = (self.inbox.clone(), self.limits.document_bytes);
+        self.runtime.spawn(async move {
+            let text = rope.clone();
+            let looking =
+                tokio::task::spawn_blocking(move || has_disk(&path, &text.to_string(), limit));
+            // What could not be compared is looked at again when it matters.
+            if looking.await.unwrap_or(false) {
+                let _ = inbox.send(Event::Compared(uri, rope)).await;
+            }
+        });
+    }
+
+    /// The disk was found to have the text of a document.
+    pub(crate) fn compared(&mut self, uri: &lsp::Uri, text: Rope) {
+        self.documents.agreed(uri, text);
+        if let Some(path) = self.documents.path(uri).map(Path::to_path_buf) {
+            self.look_for_saved(&path);
         }
     }
 
@@ -45,13 +78,16 @@ impl Host {
             if let Some(document) = self.documents.get(&changed.path) {
                 self.reviews.changed(&changed, document, is_expected);
             }
+            self.look_for_saved(&changed.path);
             self.document_moved(&changed.path, limit);
         }
     }
 
     pub(crate) fn did_save(&mut self, params: lsp::DidSaveTextDocumentParams) {
         let uri = &params.text_document.uri;
+        self.documents.saved(uri);
         if let Some(path) = self.documents.path(uri).map(Path::to_path_buf) {
+            self.look_for_saved(&path);
             // What the person typed beside the agent's changes is accepted too.
             self.base_changed(&path);
         }
@@ -78,6 +114,7 @@ impl Host {
         let Some(path) = self.documents.closed(&params.text_document.uri) else {
             return;
         };
+        self.look_for_saved(&path);
         self.text_waiters
             .retain(|it| it.path != path || !it.reply.is_closed());
         if self.documents.get(&path).is_some() {

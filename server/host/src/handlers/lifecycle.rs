@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::lsp::{Error, Reply};
 use crate::main_loop::Host;
 use crate::process::parent;
+use crate::process::sandbox::{self, Kernel};
 use crate::scratchpad;
 use crate::surfaces::Surface;
 use crate::workspace::path_of;
@@ -123,8 +124,11 @@ impl Host {
         self.layers.resolve(root)
     }
 
-    /// Tells the person what was left out of the configuration, and what the project decides in it.
+    /// Tells the person what was left out of the configuration, and what of it this system cannot do.
     pub(crate) fn report(&mut self, resolved: &Resolved) {
+        if let Some(text) = sandbox::warning(&resolved.config.safety, Kernel::look()) {
+            self.warn_once(text);
+        }
         for problem in resolved.problems.iter().take(MAX_PROBLEMS) {
             self.warn_once(problem.text.clone());
         }

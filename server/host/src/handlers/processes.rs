@@ -213,9 +213,11 @@ fn none(id: &str) -> String {
 }
 
 fn line(job: &Job) -> String {
-    let state = match job.is_over() {
-        true => "exited",
-        false => "running",
+    let state = match job.progress().state() {
+        ProcessState::Running => "running",
+        ProcessState::Exited => "exited",
+        ProcessState::Stopped => "stopped",
+        ProcessState::Killed => "killed",
     };
     let log = job.log().unwrap_or_default();
     format!(
@@ -235,10 +237,7 @@ fn wire(job: &Job) -> Process {
         command: redact(&job.line).into_owned(),
         // JSON has no bytes; a path that is no text is shown as well as may be.
         cwd: PathBuf::from(job.folder.to_string_lossy().into_owned()),
-        state: match progress.over {
-            Some(_) => ProcessState::Exited,
-            None => ProcessState::Running,
-        },
+        state: progress.state(),
         time: job.time,
         bytes: progress.n_bytes,
         log: job

@@ -42,6 +42,7 @@ impl Host {
     }
 
     pub(crate) fn send_prompt(&mut self, key: &SessionKey, text: String, waiter: Waiter) {
+        self.reread_instructions(key);
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };

@@ -7,7 +7,7 @@ use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::model;
 use crate::perform::invalid;
-use crate::process::sandbox::{Files, Kernel, Sandbox};
+use crate::process::sandbox::Kernel;
 use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::show;
@@ -16,6 +16,7 @@ use crate::tools;
 use crate::workspace::{AddedBy, Workspace};
 use engine::config::Resolved;
 use engine::context::instructions;
+use engine::context::project::InstructionFile;
 use engine::session::{Input, Session, Settings, Update, replay};
 use protocol::acp;
 use protocol::approval::Rule;
@@ -52,11 +53,13 @@ impl Host {
         let path = folder.join(format!("{id}.jsonl"));
         let voucher = self.folders.voucher(&path);
         let log = Log::new(path, Some(voucher));
+        let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
-        let settings = settings(&resolved.config, &workspace, self.attended, standing);
+        let settings = settings(&resolved.config, &workspace, &told, self.attended, standing);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
+        self.keep_told(&key, told);
         self.perform(&key, effects);
         Ok(key)
     }
@@ -191,14 +194,16 @@ impl Host {
                 }
             };
             let scratchpad = self.scratchpad(&mut workspace);
+            let told = self.instructions(workspace.root());
             let standing = self.standing(workspace.root());
-            let settings = settings(&resolved.config, &workspace, self.attended, standing);
+            let settings = settings(&resolved.config, &workspace, &told, self.attended, standing);
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             let pictures = Pictures::beside(log.path());
             session.load_pictures(|it| pictures.load(it));
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved, scratchpad);
+            self.keep_told(&key, told);
             self.perform(&key, repairs);
             if !is_ours {
                 self.warn_once(format!(
@@ -270,6 +275,33 @@ impl Host {
             .ok_or_else(|| unknown_session(&id.0))
     }
 
+    /// What the project's files say; what cannot be read of them is told.
+    fn instructions(&mut self, root: &Path) -> Vec<InstructionFile> {
+        let found = crate::instructions::find(root);
+        for problem in found.problems {
+            self.warn_once(problem);
+        }
+        found.files
+    }
+
+    fn keep_told(&mut self, key: &SessionKey, told: Vec<InstructionFile>) {
+        if let Some(open) = self.sessions.get_mut(key) {
+            open.told = told;
+        }
+    }
+
+    /// Before a prompt: what the project's files say may have changed.
+    pub(super) fn reread_instructions(&mut self, key: &SessionKey) {
+        let Some(open) = self.sessions.get(key) else {
+            return;
+        };
+        let workspace = open.workspace.clone();
+        let told = self.instructions(workspace.root());
+        if self.sessions.get(key).is_some_and(|it| it.told != told) {
+            self.configure(key);
+        }
+    }
+
     /// Gives a session the configuration as it is now. Its mode stays what the person set.
     pub(crate) fn configure(&mut self, key: &SessionKey) {
         let Some(open) = self.sessions.get(key) else {
@@ -283,6 +315,7 @@ impl Host {
             self.warn_once(text);
         }
         workspace.set_others(&self.others_than(workspace.root()));
+        let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
         let Some(open) = self.sessions.get_mut(key) else {
             return;
@@ -291,9 +324,11 @@ impl Host {
         let effects = open.session.configure(settings(
             &resolved.config,
             &open.workspace,
+            &told,
             self.attended,
             standing,
         ));
+        open.told = told;
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
     }
@@ -302,6 +337,7 @@ impl Host {
 fn settings(
     config: &Config,
     workspace: &Workspace,
+    files: &[InstructionFile],
     attended: bool,
     standing: Vec<Rule>,
 ) -> Settings {
@@ -313,7 +349,7 @@ fn settings(
     let limits = &config.limits;
     Settings {
         model,
-        system: instructions::system(&told(workspace)),
+        system: instructions::system(&told(workspace), files),
         tools: tools::specs(),
         max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
         temperature: config.default_model.temperature,
@@ -323,18 +359,8 @@ fn settings(
         attended,
         safety: config.safety.clone(),
         standing,
-        can_hold: can_hold(),
+        can_hold: Kernel::look().holds_reading(),
     }
-}
-
-/// Whether this system can hold a command to reading.
-fn can_hold() -> bool {
-    let held = Sandbox {
-        network: false,
-        files: Files::Nothing,
-        protected: Vec::new(),
-    };
-    held.judge(Kernel::look()).is_ok()
 }
 
 /// The folders that the model is told of.

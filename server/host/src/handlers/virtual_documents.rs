@@ -262,6 +262,16 @@ impl Host {
         });
         Ok(())
     }
+
+    /// Has a web page opened outside the editor; false where the editor cannot.
+    pub(crate) fn show_page(&mut self, url: &str) -> bool {
+        if self.client.show_document {
+            let id = self.asking.open(Pending::Ignored);
+            let params = json!({"uri": url, "external": true});
+            self.out.request(id, SHOW, &params);
+        }
+        self.client.show_document
+    }
 }
 
 /// Virtual documents that are kept up to date.

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use protocol::process::ProcessState;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -256,7 +257,11 @@ impl Jobs {
 
     fn over(&self, job: &Arc<Job>, how: Result<(End, Duration), String>) {
         {
-            let _kept = job.kept();
+            let mut kept = job.kept();
+            match &mut kept.output {
+                Output::Log(log) => log.close(),
+                Output::Memory(_) | Output::Gone => {}
+            }
             job.progress.send_modify(|it| it.over = Some(how));
         }
         if job.progress().is_background {
@@ -285,6 +290,18 @@ impl Drop for Ending {
     fn drop(&mut self) {
         if self.1.progress().over.is_none() {
             self.0.over(&self.1, Ok((End::Cancelled, self.1.age())));
+        }
+    }
+}
+
+impl Progress {
+    /// How it is now, as far as that is known.
+    pub fn state(&self) -> ProcessState {
+        match &self.over {
+            None => ProcessState::Running,
+            Some(Ok((End::Exited(_), _))) | Some(Err(_)) => ProcessState::Exited,
+            Some(Ok((End::Signalled(_), _))) => ProcessState::Killed,
+            Some(Ok((End::TimedOut | End::Cancelled, _))) => ProcessState::Stopped,
         }
     }
 }

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn bug_39_secrets_go_and_the_toolchain_stays() {
+    fn bug_039_secrets_go_and_the_toolchain_stays() {
         let variables = run(&[
             ("PATH", "/usr/bin"),
             ("HOME", "/home/me"),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn bug_39_a_value_that_is_a_key_goes_whatever_its_name() {
+    fn bug_039_a_value_that_is_a_key_goes_whatever_its_name() {
         let aws = format!("AKIA{}", "IOSFODNN7EXAMPLE");
         let github = format!("ghp_{}", "0123456789abcdefghij0123456789abcdef");
         let is_kept = |name: &str, value: &str| run(&[(name, value)]).len() > ADDED.len();

@@ -76,6 +76,20 @@ impl Launcher {
     }
 }
 
+/// Kills all that runs below a launcher which does not do so itself, because something stopped it. While it lives,
+/// stopped or not, nobody below it gets away: orphans come to it. Gives up after a while on who cannot be killed.
+#[cfg(unix)]
+pub(super) async fn end_below(launcher: nix::unistd::Pid) {
+    const ROUND: std::time::Duration = std::time::Duration::from_millis(5);
+    const ROUNDS: usize = 40;
+    for _ in 0..ROUNDS {
+        if !tree::kill_below(launcher) {
+            return;
+        }
+        tokio::time::sleep(ROUND).await;
+    }
+}
+
 /// On which terms a launcher runs its command. Between two processes of one build, and never kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Terms {

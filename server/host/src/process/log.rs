@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub(super) struct Log {
-    file: File,
+    /// Missing once nothing more comes: it is then opened for each reading, so that what has ended holds nothing.
+    file: Option<File>,
     path: PathBuf,
     /// Where the file's first byte stands in the output.
     start: u64,
@@ -47,7 +48,7 @@ impl Log {
             .mode(0o600)
             .open(&path)?;
         Ok(Self {
-            file,
+            file: Some(file),
             path,
             start: 0,
             len: 0,
@@ -69,6 +70,18 @@ impl Log {
         self.trouble.as_deref()
     }
 
+    /// Nothing more comes.
+    pub(super) fn close(&mut self) {
+        self.file = None;
+    }
+
+    fn file(&self) -> io::Result<File> {
+        match &self.file {
+            Some(file) => file.try_clone(),
+            None => File::open(&self.path),
+        }
+    }
+
     /// Adds to the end. A disk that is full costs output and not the command.
     pub(super) fn append(&mut self, chunk: &[u8]) {
         let end = self.end();
@@ -76,30 +89,31 @@ impl Log {
             self.trouble = Some(error.to_string());
             // A part of it may be there.
             let end = end + chunk.len() as u64;
-            self.len = self.file.metadata().map_or(self.len, |it| it.len());
+            self.len = fs::metadata(&self.path).map_or(self.len, |it| it.len());
             self.start = end.saturating_sub(self.len);
         }
     }
 
     fn try_append(&mut self, chunk: &[u8]) -> io::Result<()> {
-        self.look()?;
+        let mut file = self.file()?;
+        self.look(&file)?;
         // Of more than the file may ever hold, the end.
         let n_kept = chunk
             .len()
             .min(usize::try_from(self.most).unwrap_or(usize::MAX));
         if self.len + n_kept as u64 > self.most {
-            self.drop_older(self.most - n_kept as u64)?;
+            self.drop_older(&mut file, self.most - n_kept as u64)?;
         }
         let n_lost = chunk.len() - n_kept;
-        self.file.write_all(&chunk[n_lost..])?;
+        file.write_all(&chunk[n_lost..])?;
         self.start += n_lost as u64;
         self.len += n_kept as u64;
         Ok(())
     }
 
     /// The person may have emptied the file meanwhile.
-    fn look(&mut self) -> io::Result<()> {
-        let len = self.file.metadata()?.len();
+    fn look(&mut self, file: &File) -> io::Result<()> {
+        let len = file.metadata()?.len();
         if len < self.len {
             self.start += self.len - len;
             self.len = len;
@@ -108,46 +122,54 @@ impl Log {
     }
 
     /// Half of the file at most stays, so that this is seldom done, and no more than `room` bytes.
-    fn drop_older(&mut self, room: u64) -> io::Result<()> {
+    fn drop_older(&mut self, file: &mut File, room: u64) -> io::Result<()> {
         let n_kept = self.len.min(self.most / 2).min(room);
         let n_kept = usize::try_from(n_kept).unwrap_or(usize::MAX);
         let mut kept = vec![0; n_kept];
-        self.file
-            .read_exact_at(&mut kept, self.len - n_kept as u64)?;
-        self.file.set_len(0)?;
+        file.read_exact_at(&mut kept, self.len - n_kept as u64)?;
+        file.set_len(0)?;
         self.start = self.end() - n_kept as u64;
         self.len = 0;
-        self.file.write_all(&kept)?;
+        file.write_all(&kept)?;
         self.len = n_kept as u64;
         Ok(())
     }
 
     /// What there is from a place on: the newest `most` bytes of it.
     pub(super) fn newest(&mut self, from: u64, most: usize) -> io::Result<Piece> {
-        self.look()?;
+        let file = self.file()?;
+        self.look(&file)?;
         let end = self.end();
         let from = from.min(end);
         let begin = from.max(self.start).max(end.saturating_sub(most as u64));
-        self.read(from, begin, end)
+        read(&file, self.start, from, begin, end)
     }
 
     /// What there is from a place on: the oldest `most` bytes of it.
     pub(super) fn oldest(&mut self, from: u64, most: usize) -> io::Result<Piece> {
-        self.look()?;
+        let file = self.file()?;
+        self.look(&file)?;
         let from = from.min(self.end());
         let begin = from.max(self.start);
-        self.read(from, begin, self.end().min(begin + most as u64))
+        read(
+            &file,
+            self.start,
+            from,
+            begin,
+            self.end().min(begin + most as u64),
+        )
     }
+}
 
-    fn read(&self, from: u64, begin: u64, end: u64) -> io::Result<Piece> {
-        let mut bytes = vec![0; usize::try_from(end - begin).unwrap_or(0)];
-        self.file.read_exact_at(&mut bytes, begin - self.start)?;
-        Ok(Piece {
-            bytes,
-            n_skipped: begin - from,
-            end,
-        })
-    }
+/// What stands between two places of the output in a file that begins with the byte `start` of it.
+fn read(file: &File, start: u64, from: u64, begin: u64, end: u64) -> io::Result<Piece> {
+    let mut bytes = vec![0; usize::try_from(end - begin).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, begin - start)?;
+    Ok(Piece {
+        bytes,
+        n_skipped: begin - from,
+        end,
+    })
 }
 
 #[cfg(test)]
@@ -178,6 +200,17 @@ mod tests {
         log.append(b"two\nthree\n");
         assert_eq!(log.newest(4, 6).unwrap(), piece("three\n", 4, 14));
         assert_eq!(log.oldest(4, 4).unwrap(), piece("two\n", 0, 8));
+    }
+
+    #[test]
+    fn what_has_ended_is_read_as_before_and_holds_no_file() {
+        let (_folder, mut log) = log(100);
+        log.append(b"one\ntwo\n");
+        log.close();
+        assert!(log.file.is_none());
+        assert_eq!(log.newest(4, 50).unwrap(), piece("two\n", 0, 8));
+        std::fs::remove_file(log.path()).unwrap();
+        assert!(log.newest(4, 50).is_err());
     }
 
     #[test]

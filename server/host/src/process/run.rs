@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::process::capture::{Capture, Decoder};
 use crate::process::children::Place;
 use crate::process::control::Control;
-use crate::process::launcher::{Launcher, Report, Terms};
+use crate::process::launcher::{Launcher, Report, Terms, end_below};
 use crate::process::output::{Ends, Output};
 use crate::process::{Command, End, Outcome, RunError, Streams};
 
@@ -130,6 +130,12 @@ pub async fn follow(
                 run.over(end);
             }
             News::Stuck => {
+                // Something stops it, again and again. Whoever left the shell's group must be ended while it lives.
+                if let Some(pid) = launcher.id() {
+                    let pid = Pid::from_raw(pid.cast_signed());
+                    let _ = kill(pid, Signal::SIGSTOP);
+                    end_below(pid).await;
+                }
                 // Its end takes the shell along.
                 let _ = launcher.start_kill();
                 let _ = timeout(DRAIN_WAIT, launcher.wait()).await;

@@ -1,14 +1,17 @@
 //! What a command is kept from, and whether this system can do so.
 //!
-//! Here is only what is wanted and the table that decides; [`linux`] does it, in the launcher, between the fork of a
-//! command's process and the command. What is wanted and cannot be had is no command at all: nothing ever runs
+//! Here is only what is wanted and the table that decides. [`linux`] does it, in the launcher, between the fork of a
+//! command's process and the command; [`macos`] writes what `sandbox-exec` is told. What is wanted and cannot be had is no command at all: nothing ever runs
 //! less confined than was asked for. Spec 7.
 
 #[cfg(target_os = "linux")]
 pub(super) mod linux;
+#[cfg(any(target_os = "macos", test))]
+pub(super) mod macos;
 
 use std::path::{Path, PathBuf};
 
+use protocol::config::{Filesystem, Network, Safety};
 use serde::{Deserialize, Serialize};
 
 /// What one command is kept from, with all it starts.
@@ -34,11 +37,19 @@ pub enum Files {
 
 /// What this system can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kernel {
-    /// The version of Landlock; 0: none.
-    pub landlock: i32,
-    /// Whether system calls can be filtered on this processor.
-    pub seccomp: bool,
+pub enum Kernel {
+    Linux {
+        /// The version of Landlock; 0: none.
+        landlock: i32,
+        /// Whether system calls can be filtered on this processor.
+        seccomp: bool,
+    },
+    MacOs {
+        /// Whether the program is there that confines others.
+        sandbox_exec: bool,
+    },
+    /// Nothing is known of how to confine there.
+    Other,
 }
 
 /// Landlock without truncation (before 3) would let a command empty files outside.
@@ -56,6 +67,10 @@ pub enum Missing {
         "this system has Landlock version {0}, and confining commands needs {1} (0: it is missing or switched off)"
     )]
     Landlock(i32, i32),
+    #[error("this system has no /usr/bin/sandbox-exec, which confines commands on macOS")]
+    SandboxExec,
+    #[error("Undine does not know how to confine commands on this system")]
+    System,
 }
 
 impl Sandbox {
@@ -64,7 +79,15 @@ impl Sandbox {
     /// # Errors
     /// If the system cannot hold the command as wanted.
     pub fn judge(&self, kernel: Kernel) -> Result<(), Missing> {
-        if !kernel.seccomp {
+        let (landlock, seccomp) = match kernel {
+            Kernel::Linux { landlock, seccomp } => (landlock, seccomp),
+            Kernel::MacOs { sandbox_exec: true } => return Ok(()),
+            Kernel::MacOs {
+                sandbox_exec: false,
+            } => return Err(Missing::SandboxExec),
+            Kernel::Other => return Err(Missing::System),
+        };
+        if !seccomp {
             return Err(Missing::Seccomp);
         }
         // Also with free files: it keeps protected folders from being written by way of other processes.
@@ -72,9 +95,9 @@ impl Sandbox {
             Files::Free | Files::Below(_) => LANDLOCK_FOR_FILES,
             Files::Nothing => LANDLOCK_FOR_NOTHING,
         };
-        match kernel.landlock >= needed {
+        match landlock >= needed {
             true => Ok(()),
-            false => Err(Missing::Landlock(kernel.landlock, needed)),
+            false => Err(Missing::Landlock(landlock, needed)),
         }
     }
 
@@ -89,7 +112,7 @@ impl Sandbox {
 
     /// Folders to be made read-only in the command's view, of those that are protected. Also those where nothing could be
     /// written: Landlock does not keep a file's mode, owner, times and attributes.
-    fn shields(&self) -> Vec<&Path> {
+    pub(super) fn shields(&self) -> Vec<&Path> {
         let is_any = match &self.files {
             Files::Free => true,
             Files::Below(places) => !places.is_empty(),
@@ -145,17 +168,68 @@ impl Kernel {
         {
             linux::kernel()
         }
-        #[cfg(not(target_os = "linux"))]
-        Self {
-            landlock: 0,
-            seccomp: false,
+        #[cfg(target_os = "macos")]
+        {
+            Self::MacOs {
+                sandbox_exec: Path::new(macos::PROGRAM).exists(),
+            }
         }
+        #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+        {
+            Self::Other
+        }
+    }
+
+    /// Whether a command can be held to writing nothing (spec 7.3).
+    pub fn holds_reading(self) -> bool {
+        nothing().judge(self).is_ok()
+    }
+}
+
+/// What the person may rely on here, in one line: for whoever asks how this system does.
+pub fn describe(kernel: Kernel) -> String {
+    match (nothing_below().judge(kernel), nothing().judge(kernel)) {
+        (Ok(()), Ok(())) => {
+            "Commands can be confined, and be held to reading (see safety.network and safety.filesystem).".to_owned()
+        }
+        (Ok(()), Err(missing)) => format!(
+            "Commands can be confined (see safety.network and safety.filesystem), but not be held to reading: {missing}."
+        ),
+        (Err(missing), _) => format!(
+            "Commands cannot be confined: {missing}. With safety.network = \"deny\" or safety.filesystem = \"project\" \
+             no command runs."
+        ),
+    }
+}
+
+/// What the person is told who wants commands confined where they cannot be; missing where all is well.
+pub fn warning(safety: &Safety, kernel: Kernel) -> Option<String> {
+    let is_wanted = safety.network == Network::Deny || safety.filesystem == Filesystem::Project;
+    let is_missing = nothing_below().judge(kernel).is_err();
+    (is_wanted && is_missing).then(|| describe(kernel))
+}
+
+/// The least confinement there is.
+fn nothing_below() -> Sandbox {
+    Sandbox {
+        files: Files::Below(Vec::new()),
+        ..nothing()
+    }
+}
+
+/// What writes nothing and reaches nobody.
+fn nothing() -> Sandbox {
+    Sandbox {
+        network: false,
+        files: Files::Nothing,
+        protected: Vec::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Files, Kernel, Missing, Sandbox};
+    use super::{Files, Kernel, Missing, Sandbox, describe, macos, warning};
+    use expect_test::expect;
     use std::path::{Path, PathBuf};
 
     fn sandbox(files: Files) -> Sandbox {
@@ -170,7 +244,8 @@ mod tests {
 
     #[test]
     fn what_the_system_cannot_hold_does_not_run() {
-        let judge = |files, landlock, seccomp| sandbox(files).judge(Kernel { landlock, seccomp });
+        let judge =
+            |files, landlock, seccomp| sandbox(files).judge(Kernel::Linux { landlock, seccomp });
         let below = || Files::Below(vec!["/p".into()]);
         for landlock in 0..8 {
             assert_eq!(judge(below(), landlock, false), Err(Missing::Seccomp));
@@ -180,6 +255,58 @@ mod tests {
         }
         let error = judge(below(), 0, true).unwrap_err().to_string();
         assert!(error.contains("Landlock version 0"), "{error}");
+        for files in [Files::Free, below(), Files::Nothing] {
+            let judge = |kernel| sandbox(files.clone()).judge(kernel);
+            let mac = |sandbox_exec| Kernel::MacOs { sandbox_exec };
+            assert_eq!(judge(mac(true)), Ok(()));
+            assert_eq!(judge(mac(false)), Err(Missing::SandboxExec));
+            assert_eq!(judge(Kernel::Other), Err(Missing::System));
+        }
+        assert!(Missing::SandboxExec.to_string().contains(macos::PROGRAM));
+    }
+
+    #[test]
+    fn what_each_system_can_do_is_one_line() {
+        let linux = |landlock, seccomp| Kernel::Linux { landlock, seccomp };
+        let kernels = [
+            linux(7, true),
+            linux(3, true),
+            linux(0, true),
+            linux(7, false),
+            Kernel::MacOs { sandbox_exec: true },
+            Kernel::Other,
+        ];
+        let lines: Vec<String> = kernels.iter().map(|it| describe(*it)).collect();
+        expect![[r#"
+            Commands can be confined, and be held to reading (see safety.network and safety.filesystem).
+            Commands can be confined (see safety.network and safety.filesystem), but not be held to reading: this system has Landlock version 3, and confining commands needs 6 (0: it is missing or switched off).
+            Commands cannot be confined: this system has Landlock version 0, and confining commands needs 3 (0: it is missing or switched off). With safety.network = "deny" or safety.filesystem = "project" no command runs.
+            Commands cannot be confined: this system has no seccomp filters, which keep commands from the network. With safety.network = "deny" or safety.filesystem = "project" no command runs.
+            Commands can be confined, and be held to reading (see safety.network and safety.filesystem).
+            Commands cannot be confined: Undine does not know how to confine commands on this system. With safety.network = "deny" or safety.filesystem = "project" no command runs."#]].assert_eq(&lines.join("\n"));
+        let held: Vec<bool> = kernels.iter().map(|it| it.holds_reading()).collect();
+        assert_eq!(held, [true, false, false, false, true, false]);
+    }
+
+    #[test]
+    fn who_wants_what_cannot_be_had_is_told() {
+        use protocol::config::{Filesystem, Network, Safety};
+        let free = Safety::default();
+        let no_network = Safety {
+            network: Network::Deny,
+            ..Safety::default()
+        };
+        let project = Safety {
+            filesystem: Filesystem::Project,
+            ..Safety::default()
+        };
+        let able = Kernel::MacOs { sandbox_exec: true };
+        for wanted in [&no_network, &project] {
+            assert_eq!(warning(wanted, able), None);
+            let told = warning(wanted, Kernel::Other).unwrap();
+            assert!(told.starts_with("Commands cannot be confined"), "{told}");
+        }
+        assert_eq!(warning(&free, Kernel::Other), None);
     }
 
     #[test]

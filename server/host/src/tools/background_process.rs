@@ -98,7 +98,8 @@ impl Tool for BackgroundProcess {
                     );
                 }
                 let time = Duration::from_secs_f64(timeout_secs.clamp(1.0, 3600.0));
-                Plan::build(format!("Wait for {}", job.id()))
+                let most = time.as_secs_f64();
+                Plan::build(format!("Wait for {}, {most} s at most", job.id()))
                     .then(async move |run| wait(&job, pattern, time, run).await)
             }
             Action::Stop => {

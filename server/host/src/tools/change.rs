@@ -8,6 +8,7 @@ use crate::event::Whose;
 use crate::files;
 use crate::plan::{Done, Plan, Run, TextHash, text_hash};
 use crate::workspace::FilePath;
+use engine::redact::redact;
 use engine::session::Preview;
 use engine::text::{self, Hunk, Operation, file::shown};
 use protocol::tool::Place;
@@ -80,6 +81,8 @@ pub(super) fn refuse_all(
 /// The plan of changes that are made together.
 pub(super) fn plan_changes(title: String, files: Vec<FileChange>, wording: Wording) -> Plan {
     let files = Arc::new(files);
+    // Also the label in the editor's list of undos, and the title in what we keep.
+    let title = redact(&title).into_owned();
     let mut plan = Plan::build(title.clone());
     let (mut hashes, mut proposed) = (Vec::with_capacity(files.len()), Proposed::default());
     for it in files.iter() {

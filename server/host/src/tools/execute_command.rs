@@ -1,16 +1,18 @@
 //! Runs a command in a shell: in the foreground, where its end is waited for, or in the background (spec 5).
 
 mod foreground;
+mod page;
 mod startup;
 
 use super::Tool;
 use crate::plan::{Done, Plan, Run, World};
 use crate::process::background::NO_TIMEOUT;
-use crate::process::{Command, Limits, Streams, environment};
+use crate::process::{Command, Limits, Sandbox, Streams, environment};
 use crate::scratchpad;
+use crate::unsaved;
 use crate::workspace::FilePath;
 use engine::policy::{Hold, shell};
-use engine::session::Preview;
+use engine::session::{Preview, named};
 use protocol::acp::ToolKind;
 use protocol::tool::Access;
 use schemars::JsonSchema;
@@ -45,6 +47,9 @@ pub struct Input {
     /// In the background: plain text in its output that says it is ready.
     #[serde(default)]
     ready_pattern: Option<String>,
+    /// In the background: web address (http or https) that the person's browser shows once it is ready.
+    #[serde(default)]
+    open_url: Option<String>,
     /// Some models know a shell that keeps its state.
     #[serde(default)]
     #[schemars(skip)]
@@ -88,37 +93,59 @@ impl Tool for ExecuteCommand {
         let timeout = input.timeout.unwrap_or(default).clamp(0.0, most);
         let startup = Duration::from_secs_f64(input.startup_timeout_secs.clamp(1.0, 30.0));
         let pattern = input.ready_pattern.filter(|it| !it.is_empty());
-        let (title, mark) = match input.mode {
-            Mode::Wait => (format!("Run {line}"), ""),
-            Mode::Background => (format!("Run in the background: {line}"), "\nbackground"),
+        let page = input.open_url.filter(|it| !it.trim().is_empty());
+        let page = page
+            .map(|it| page::of(&it, input.mode, &world))
+            .transpose()?;
+        let title = match (input.mode, &page) {
+            (Mode::Wait, _) => format!("Run {line}"),
+            (Mode::Background, None) => format!("Run in the background: {line}"),
+            // The page first: of a long line only the start is shown.
+            (Mode::Background, Some(page)) => {
+                format!("Open {page} and run in the background: {line}")
+            }
         };
-        let shown = format!("{line}\n{}{mark}", folder.real.display());
+        let mark = match input.mode {
+            Mode::Wait => "",
+            Mode::Background => "\nbackground",
+        };
+        let opened = page.as_deref().unwrap_or_default();
+        let shown = format!("{line}\n{}{mark}\n{opened}", folder.real.display());
+        let mut reading = shell::read(&line, &world.surroundings(&folder));
+        if page.is_some() {
+            page::counts_as_network(&mut reading);
+        }
         let plan = Plan::build(title)
             .access(Access::Run {
                 command: line.clone(),
                 cwd: folder.real.clone(),
                 place: folder.place,
-                reading: shell::read(&line, &world.surroundings(&folder)),
+                reading,
             })
             .preview(Preview::Command {
                 line: line.clone(),
                 cwd: folder.real.clone(),
             })
+            .unsaved(unsaved::in_session(&world).await)
             .shown(shown);
         Ok(match input.mode {
             Mode::Wait => plan.then(async move |run: Run| {
                 if !run.world.workspace.still(&folder) {
                     return Ok(Done::Moved);
                 }
+                let unseen = unseen(&run.world).await;
                 let command = in_foreground(line, &folder, &run.world, run.hold);
-                foreground::run(command, Duration::from_secs_f64(timeout), run).await
+                let done = foreground::run(command, Duration::from_secs_f64(timeout), run).await;
+                with_unseen(done, unseen)
             }),
             Mode::Background => plan.then(async move |run: Run| {
                 if !run.world.workspace.still(&folder) {
                     return Ok(Done::Moved);
                 }
+                let unseen = unseen(&run.world).await;
                 let command = in_background(line, &folder, &run.world, run.hold);
-                startup::run(command, startup, pattern, run).await
+                let done = startup::run(command, startup, pattern, page, run).await;
+                with_unseen(done, unseen)
             }),
         })
     }
@@ -131,20 +158,29 @@ fn in_foreground(line: String, folder: &FilePath, world: &World, hold: Hold) -> 
         true => Streams::Terminal,
         false => Streams::Pipe,
     };
-    command(line, folder, world, grace, streams, hold)
+    let sandbox = world.sandbox(folder, hold);
+    command(line, folder, world, sandbox, grace, streams)
 }
 
 fn in_background(line: String, folder: &FilePath, world: &World, hold: Hold) -> Command {
-    command(line, folder, world, BACKGROUND_GRACE, Streams::Pipe, hold)
+    let sandbox = world.sandbox(folder, hold);
+    command(
+        line,
+        folder,
+        world,
+        sandbox,
+        BACKGROUND_GRACE,
+        Streams::Pipe,
+    )
 }
 
 fn command(
     line: String,
     folder: &FilePath,
     world: &World,
+    sandbox: Option<Sandbox>,
     grace: Duration,
     streams: Streams,
-    hold: Hold,
 ) -> Command {
     let also_secret: Vec<&str> = world.key_variables.iter().map(String::as_str).collect();
     let mut environment = environment::scrubbed(std::env::vars_os(), &also_secret);
@@ -158,12 +194,47 @@ fn command(
         folder: folder.real.clone(),
         environment,
         streams,
-        sandbox: world.sandbox(folder, hold),
+        sandbox,
         limits: Limits {
             timeout: NO_TIMEOUT,
             grace,
             n_output: usize::try_from(world.limits.command_output_bytes).unwrap_or(usize::MAX),
         },
+    }
+}
+
+/// What is said of documents that a command did not see as they are, if there are any when it starts.
+async fn unseen(world: &World) -> Option<String> {
+    let names = unsaved::in_session(world).await.into_iter();
+    let names: Vec<String> = names.map(|it| it.shown).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "[The editor has unsaved edits that the command did not see: {}]",
+            named(&names)
+        )
+    })
+}
+
+/// Says it at the end of a result, whatever that is.
+fn with_unseen(done: Result<Done, String>, unseen: Option<String>) -> Result<Done, String> {
+    match done {
+        Ok(Done::Success {
+            text,
+            shown,
+            exit_code,
+            saw,
+            fuzzy,
+            images,
+        }) => Ok(Done::Success {
+            shown: shown.map(|it| with_footer(it, unseen.clone())),
+            text: with_footer(text, unseen),
+            exit_code,
+            saw,
+            fuzzy,
+            images,
+        }),
+        Ok(done @ (Done::Cancelled | Done::Moved)) => Ok(done),
+        Err(text) => Err(with_footer(text, unseen)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::process::background::{Job, Piece};
 use crate::process::clean::clean;
+use protocol::process::ProcessState;
 
 /// The most that one reading gives (spec 6.3).
 pub const READ_BYTES: usize = 32 * 1024;
@@ -33,9 +34,11 @@ pub fn piece_text(piece: &Piece) -> String {
 /// A job in a few lines: its state, its command, its log (spec 6.2).
 pub fn status(job: &Job) -> String {
     let progress = job.progress();
-    let state = match progress.over {
-        None => "running",
-        Some(_) => "exited (exit code not recorded)",
+    let state = match progress.state() {
+        ProcessState::Running => "running",
+        ProcessState::Exited => "exited (exit code not recorded)",
+        ProcessState::Stopped => "exited (it was stopped; exit code not recorded)",
+        ProcessState::Killed => "exited (a signal killed it; exit code not recorded)",
     };
     let mut lines = vec![
         format!(

@@ -70,7 +70,7 @@ pub enum Filesystem {
     Project,
     /// What the person may.
     #[default]
-    Free,
+    Open,
 }
 
 /// The least that is done about one kind of action, whatever the mode (spec 19.3). It makes a decision stricter and

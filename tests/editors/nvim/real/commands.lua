@@ -36,6 +36,37 @@ return {
     scene:rests()
   end,
 
+  ["Save and run saves what was typed before the command sees the file"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "alpha\n" })
+    scene.child:cmd("edit a.txt")
+    scene.child:run(function()
+      vim.api.nvim_buf_set_lines(0, 0, 1, false, { "omega" })
+    end)
+    ask_to_run(scene, "cat a.txt")
+    T.has(scene.child:see("Save and run"), "a.txt has unsaved edits")
+    T.eq(scene:disk("a.txt"), "alpha\n")
+    scene.child:keys("1")
+    T.eq(scene.model:answer("I see it."):result("c1"), "omega\n")
+    T.eq(scene:disk("a.txt"), "omega\n")
+    T.ok(not scene:modified("a.txt"), "the buffer is saved")
+    scene:rests()
+  end,
+
+  ["Run anyway leaves the buffer as it is and says what was not seen"] = function(T)
+    local scene = scenes.open(T, { ["a.txt"] = "alpha\n" })
+    scene.child:cmd("edit a.txt")
+    scene.child:run(function()
+      vim.api.nvim_buf_set_lines(0, 0, 1, false, { "omega" })
+    end)
+    ask_to_run(scene, "cat a.txt")
+    scene.child:keys("2")
+    local unseen = "[The editor has unsaved edits that the command did not see: a.txt]"
+    T.eq(scene.model:answer("I see it."):result("c1"), "alpha\n" .. unseen)
+    T.has(scene:reads("I see it."), unseen)
+    T.ok(scene:modified("a.txt"), "the buffer is as it was")
+    scene:rests()
+  end,
+
   ["a command that is refused does not run, and the model hears it"] = function(T)
     local scene = scenes.open(T, {})
     ask_to_run(scene, "touch made")

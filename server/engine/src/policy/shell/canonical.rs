@@ -101,13 +101,25 @@ fn push(node: Node<'_>, text: &str, out: &mut Vec<String>) {
         }
         "file_redirect" => {
             let mut redirect = String::new();
+            let mut more = Vec::new();
+            let mut has_target = false;
             for child in children(node) {
                 match child.is_named() && child.kind() != "file_descriptor" {
-                    true => redirect.push_str(&shown(child, text, false)),
+                    // Words of the command that stand behind the target.
+                    true if has_target => more.push(shown(child, text, false)),
+                    true => {
+                        has_target = true;
+                        let target = shown(child, text, false);
+                        if target.starts_with(['<', '>', '(', '&']) {
+                            redirect.push(' ');
+                        }
+                        redirect.push_str(&target);
+                    }
                     false => redirect.push_str(&text[child.byte_range()]),
                 }
             }
             out.push(redirect);
+            out.append(&mut more);
         }
         "command_name" => out.push(shown(node, text, true)),
         "word" | "string" | "raw_string" | "number" | "concatenation" | "ansi_c_string" => {

@@ -35,8 +35,20 @@ enum Quotes {
 impl Reader<'_> {
     /// The words that one node becomes; what it holds of commands is judged on the way.
     pub fn words(&mut self, node: Node<'_>, text: &str) -> Vec<Word> {
-        let parts = self.parts(node, text);
-        let raw = &text[node.byte_range()];
+        self.joined(&[node], text)
+    }
+
+    /// The words of nodes that stand together without a blank: to the shell they are one.
+    pub fn joined(&mut self, nodes: &[Node<'_>], text: &str) -> Vec<Word> {
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+            return Vec::new();
+        };
+        let mut parts = Parts::new();
+        for node in nodes {
+            parts.append(&mut self.parts(*node, text));
+        }
+        let base = first.start_byte();
+        let raw = &text[base..last.end_byte()];
         let has_commands = parts.values().any(|it| it.kind == Kind::Substitution);
         if raw.contains('{') && !has_commands {
             match word::braces(raw) {
@@ -58,7 +70,7 @@ impl Reader<'_> {
             }
         }
         let mut fields = Fields::default();
-        self.lex(raw, node.start_byte(), &parts, Quotes::None, &mut fields);
+        self.lex(raw, base, &parts, Quotes::None, &mut fields);
         fields.finish()
     }
 
@@ -302,7 +314,7 @@ impl Reader<'_> {
         Some(at + 1 + length)
     }
 
-    /// A text that braces made has no tree: only `${name}` is read in it.
+    /// What the tree does not show: in a text that braces made, in a heredoc, or where the grammar is at its end.
     fn braced_alone(
         &mut self,
         raw: &str,
@@ -315,17 +327,26 @@ impl Reader<'_> {
             .and_then(|it| it.split_once('}'))
             .map(|it| it.0)
             .filter(|it| !it.is_empty() && name_length(it) == it.len());
-        let Some(name) = name else {
-            self.unreadable();
-            fields.hole(Taint::None);
-            return None;
-        };
-        let value = self.variable(name);
-        match in_double {
-            true => fields.quoted(&value),
-            false => fields.split(&value),
+        if let Some(name) = name {
+            let value = self.variable(name);
+            match in_double {
+                true => fields.quoted(&value),
+                false => fields.split(&value),
+            }
+            return Some(at + name.len() + 3);
         }
-        Some(at + name.len() + 3)
+        self.unreadable();
+        fields.hole(Taint::None);
+        let inner = raw[at..].strip_prefix('`')?;
+        if let Some(length) = backtick(inner) {
+            let script = inner[..length].replace("\\`", "`");
+            if self.step() {
+                self.apart(|it| it.nested(&script));
+            }
+            return Some(at + length + 2);
+        }
+        super::scan::scan(self, inner);
+        None
     }
 
     /// `${…}` from `at` to `end`.
@@ -361,8 +382,8 @@ impl Reader<'_> {
             }
             _ => self.variable(name),
         };
-        let is_set =
-            self.vars.contains_key(name) || matches!(name, "HOME" | "PWD" | "IFS" | "PATH");
+        let is_set = self.vars.contains_key(name)
+            || matches!(name, "HOME" | "PWD" | "IFS" | "PATH" | "UNDINE_SCRATCHPAD");
         let operators = [":-", ":+", ":=", ":?", "-", "+", "=", "?"];
         let operator = operators.into_iter().find(|it| rest.starts_with(it));
         match operator {
@@ -423,6 +444,11 @@ impl Reader<'_> {
         }
         let text = match name {
             "HOME" => super::place::home(self.around),
+            // What we set ourselves for every command.
+            "UNDINE_SCRATCHPAD" => match &self.around.scratchpad {
+                Some(folder) => folder.to_string_lossy().into_owned(),
+                None => return Value::unknown(),
+            },
             "IFS" => " \t\n".to_owned(),
             "PWD" => match self.cwds.as_slice() {
                 [one] => one.to_string_lossy().into_owned(),
@@ -444,7 +470,7 @@ impl Reader<'_> {
         };
         let words: Vec<Word> = match mark {
             '@' | '*' => arguments.into_iter().skip(1).collect(),
-            '1'..='9' => {
+            '0'..='9' if mark != '0' || !arguments.is_empty() => {
                 let at = mark as usize - '0' as usize;
                 arguments.into_iter().skip(at).take(1).collect()
             }
@@ -475,6 +501,21 @@ pub fn name_length(text: &str) -> usize {
             .count(),
         Some(_) | None => 0,
     }
+}
+
+/// How long a text is up to the backtick that ends it.
+fn backtick(text: &str) -> Option<usize> {
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, it)) = bytes.next() {
+        match it {
+            b'`' => return Some(at),
+            b'\\' => {
+                bytes.next();
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// How long `…'` is up to its quote, and whether an escaped quote is in it.

@@ -12,7 +12,10 @@ pub fn command(reader: &Reader<'_>, words: &[Word]) -> Option<String> {
     let program = words.first()?;
     let name = last_part(name_of(&program.text)).trim_end_matches(".exe");
     let rest = &words[1..];
-    if name.starts_with("mkfs") || matches!(name, "mke2fs" | "newfs" | "mkdosfs" | "mkntfs") {
+    if name == "mkfs"
+        || name.starts_with("mkfs.")
+        || matches!(name, "mke2fs" | "newfs" | "mkdosfs" | "mkntfs")
+    {
         return Some("making a file system over what is there (mkfs)".to_owned());
     }
     match name {
@@ -193,7 +196,14 @@ pub fn in_text(text: &str) -> Option<&'static str> {
             name.reverse();
             name.into_iter().collect()
         };
-        let name = name.strip_prefix("function").unwrap_or(&name);
+        let mut name = name.as_str();
+        // The blanks behind these are gone.
+        while let Some(rest) = ["function", "then", "do", "else", "!", "time"]
+            .iter()
+            .find_map(|it| name.strip_prefix(it).filter(|rest| !rest.is_empty()))
+        {
+            name = rest;
+        }
         if name.is_empty() || name.len() > 64 {
             continue;
         }

@@ -196,7 +196,8 @@ pub fn git(reader: &mut Reader<'_>, words: &[Word]) {
     reader.reached = None;
 }
 
-fn risk(name: &str, rest: &[Word]) -> Risk {
+/// What one of git's commands may do with these words.
+pub fn risk(name: &str, rest: &[Word]) -> Risk {
     if NETWORK.contains(&name) {
         return Risk::Network;
     }

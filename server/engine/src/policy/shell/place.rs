@@ -161,12 +161,15 @@ pub fn is_inside(around: &Surroundings, path: &Path) -> bool {
         .any(|it| path.starts_with(it))
 }
 
-/// Whether a path, marks in it taken as patterns, is in what no line may change, or holds it.
+/// Whether a path, marks in it taken as patterns, is in what no line may change, or holds it. A name of which nothing
+/// is known could be any: that alone says nothing.
 pub fn is_protected(around: &Surroundings, path: &Path, deed: Deed) -> bool {
     let path = parts(path);
     around.protected.iter().any(|it| {
         let kept = parts(it);
-        let is_same = path.iter().zip(&kept).all(|(a, b)| is_alike(a, b));
+        let is_known = |name: &String| name.chars().any(|it| it != HOLE);
+        let mut both = path.iter().zip(&kept);
+        let is_same = both.all(|(a, b)| is_known(a) && is_alike(a, b));
         is_same && (path.len() >= kept.len() || deed == Deed::Remove)
     })
 }

@@ -40,6 +40,8 @@ pub struct Reader<'a> {
     pub reached: Option<Vec<PathBuf>>,
     /// What the next command reads.
     pub stdin: Feed,
+    /// Words of the next command that stand behind a redirection.
+    pub extra: Vec<Word>,
     /// Scripts around this one.
     pub n_nested: usize,
     /// Conditions and loops around this command: what it sets is not set for sure.
@@ -62,6 +64,7 @@ impl<'a> Reader<'a> {
             cwds: vec![around.cwd.clone()],
             reached: None,
             stdin: Feed::default(),
+            extra: Vec::new(),
             n_nested: 0,
             n_branches: 0,
             arguments: Some(Vec::new()),

@@ -51,7 +51,7 @@ fn check(corpus: &str, around: &Surroundings) -> usize {
         let (wanted, line) = row
             .split_once(" | ")
             .unwrap_or_else(|| panic!("no bar: {row}"));
-        let line = line.replace("\\n", "\n");
+        let line = line.replace("\\n\\t", "\n\t").replace("\\n", "\n");
         let reading = read(&line, around);
         n += 1;
         if verdict(&reading) != wanted.trim() {
@@ -71,9 +71,45 @@ fn check(corpus: &str, around: &Surroundings) -> usize {
     n
 }
 
+/// All lines of the shell that `sh` is.
+pub const CORPUS: &[&str] = &[
+    include_str!("corpus/plain.txt"),
+    include_str!("corpus/tricks.txt"),
+];
+
 #[test]
-fn plain_lines_have_the_right_verdict() {
-    check(include_str!("corpus/plain.txt"), &around());
+fn lines_have_the_right_verdict() {
+    let n: usize = CORPUS.iter().map(|it| check(it, &around())).sum();
+    assert!(n > 150, "only {n} lines");
+}
+
+/// PowerShell in a project on a Windows disk.
+fn windows() -> Surroundings {
+    Surroundings {
+        shell: Shell::PowerShell,
+        cwd: PathBuf::from(r"C:\Users\ada\project"),
+        home: Some(PathBuf::from(r"C:\Users\ada")),
+        roots: vec![PathBuf::from(r"C:\Users\ada\project")],
+        scratchpad: None,
+        protected: vec![PathBuf::from(r"C:\Users\ada\AppData\undine")],
+    }
+}
+
+#[test]
+fn lines_of_powershell_are_read_as_powershell() {
+    let n = check(include_str!("corpus/powershell.txt"), &windows());
+    assert!(n > 100, "only {n} lines");
+}
+
+#[test]
+fn bug_042_dev_null_is_a_file_to_powershell() {
+    for line in [
+        "cargo test 2>/dev/null",
+        "ls >/dev/null",
+        "git status 2> /dev/null",
+    ] {
+        assert!(read(line, &windows()).risk >= Risk::Change, "{line}");
+    }
 }
 
 /// Each line has this verdict.

@@ -332,20 +332,56 @@ impl Reader<'_> {
         let mut body = None;
         let mut fed = None;
         let mut rest = Vec::new();
+        // The grammar hangs it on the whole list, and it is of its last command, which may run elsewhere.
+        let is_list = node.named_child(0).is_some_and(|it| it.kind() == "list");
         for child in children(node) {
             match child.kind() {
-                "file_redirect" => fed = self.redirect(child, text).or(fed),
+                "file_redirect" => {
+                    let before = (self.risk, self.forbidden.clone());
+                    fed = self.redirect(child, text).or(fed);
+                    if is_list {
+                        // It is judged below, where the folder is known.
+                        (self.risk, self.forbidden) = before;
+                    }
+                }
                 "herestring_redirect" => fed = Some(self.herestring(child, text)),
                 "heredoc_redirect" => fed = Some(self.heredoc(child, text, &mut rest)),
                 _ if body.is_none() && child.is_named() => body = Some(child),
                 _ => self.unreadable(),
             }
         }
+        if !self.extra.is_empty() && body.is_none_or(|it| it.kind() != "command") {
+            // `>f program`, or a program that nobody has looked for.
+            let words = std::mem::take(&mut self.extra);
+            self.unreadable();
+            self.run(words);
+        }
         let mut feed = match (body, fed) {
             (Some(body), Some(fed)) => self.fed(body, text, fed),
             (Some(body), None) => self.visit(body, text),
             (None, _) => Feed::default(),
         };
+        if is_list {
+            let folders = self.reached.clone().unwrap_or_else(|| self.cwds.clone());
+            let folders = std::mem::replace(&mut self.cwds, folders);
+            for child in children(node) {
+                match child.kind() {
+                    "file_redirect" => {
+                        self.redirect(child, text);
+                    }
+                    "heredoc_redirect" => {
+                        for inner in children(child) {
+                            if inner.kind() == "file_redirect" {
+                                self.redirect(inner, text);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            self.extra.clear();
+            self.cwds = folders;
+        }
         for after in rest {
             feed = match after.kind() {
                 "pipeline" => {
@@ -377,22 +413,20 @@ impl Reader<'_> {
                 "heredoc_start" => start = &text[child.byte_range()],
                 "heredoc_end" => {
                     end = &text[child.byte_range()];
-                    let is_line = text[..child.start_byte()].ends_with('\n')
+                    let before = text[..child.start_byte()].trim_end_matches('\t');
+                    let is_line = before.ends_with('\n')
                         && matches!(text.as_bytes().get(child.end_byte()), None | Some(b'\n'));
                     if !is_line {
                         self.unreadable();
                     }
                 }
                 "heredoc_body" => {
-                    let is_quoted = start.contains(['\'', '"', '\\']);
-                    let found = self.body(child, text);
-                    let body = text[child.byte_range()].to_owned();
-                    feed = match is_quoted {
+                    feed = match start.contains(['\'', '"', '\\']) {
                         true => Feed {
-                            text: Some(body),
+                            text: Some(text[child.byte_range()].to_owned()),
                             taint: Taint::None,
                         },
-                        false => found,
+                        false => self.body(child, text),
                     };
                 }
                 "file_redirect" => {
@@ -443,14 +477,25 @@ impl Reader<'_> {
             self.unreadable();
         }
         let mut operator = "";
-        let mut words = Vec::new();
+        let mut words: Vec<Word> = Vec::new();
+        let mut has_target = false;
         for child in children(node) {
             match child.kind() {
                 "file_descriptor" => {}
                 ">" | ">>" | ">|" | "&>" | "&>>" | "<" | "<&" | ">&" | "<&-" | ">&-" => {
                     operator = &text[child.byte_range()];
                 }
-                _ if child.is_named() => words.append(&mut self.words(child, text)),
+                // The grammar takes the command's words behind the target for more targets.
+                // A number right before the next one's mark is its own.
+                _ if has_target && is_descriptor(child, text) => {}
+                _ if child.is_named() && has_target => {
+                    let mut more = self.words(child, text);
+                    self.extra.append(&mut more);
+                }
+                _ if child.is_named() => {
+                    has_target = true;
+                    words = self.words(child, text);
+                }
                 _ => self.unreadable(),
             }
         }
@@ -684,36 +729,56 @@ impl Reader<'_> {
             self.unreadable();
         }
         let mut words: Vec<Word> = Vec::new();
+        let extra = std::mem::take(&mut self.extra);
         let mut fed = None;
-        let mut end = None;
+        let mut group: Vec<Node<'_>> = Vec::new();
         for child in children(node) {
-            let is_joined = end == Some(child.start_byte()) && child.kind() != "file_redirect";
-            end = Some(child.end_byte());
+            // Two words without a blank between them are one that the grammar has not seen.
+            let gap = group
+                .last()
+                .map(|it| &text[it.end_byte()..child.start_byte()]);
+            let is_joined = gap.is_some_and(|it| it.replace("\\\n", "").is_empty());
+            let is_word = match child.kind() {
+                "variable_assignment" | "file_redirect" | "herestring_redirect" | "comment" => {
+                    false
+                }
+                _ => true,
+            };
+            if is_joined && is_word {
+                self.unreadable();
+                group.push(child);
+                continue;
+            }
+            words.append(&mut self.joined(&std::mem::take(&mut group), text));
             match child.kind() {
                 "variable_assignment" => self.assignment(child, text, assign::Use::Before),
-                "command_name" => words.append(&mut self.words(child, text)),
                 "file_redirect" => fed = self.redirect(child, text).or(fed),
                 "herestring_redirect" => fed = Some(self.herestring(child, text)),
                 "comment" => {}
-                _ if child.is_named() => {
-                    // Two words without a blank between them are one that the grammar did not see.
-                    if is_joined {
-                        self.unreadable();
-                    }
-                    words.append(&mut self.words(child, text));
-                }
                 _ => {
                     // `==` and `=~` are words here.
-                    words.push(Word::of(&text[child.byte_range()]));
-                    self.at_least(Risk::Run);
+                    if !child.is_named() {
+                        self.at_least(Risk::Run);
+                    }
+                    group.push(child);
                 }
             }
         }
+        words.append(&mut self.joined(&group, text));
+        words.extend(extra);
+        words.append(&mut self.extra);
         match fed {
             Some(fed) => self.with_stdin(fed, |it| it.run(words)),
             None => self.run(words),
         }
     }
+}
+
+fn is_descriptor(node: Node<'_>, text: &str) -> bool {
+    text[node.byte_range()]
+        .bytes()
+        .all(|it| it.is_ascii_digit())
+        && matches!(text.as_bytes().get(node.end_byte()), Some(b'<' | b'>'))
 }
 
 fn as_value(word: &Word) -> Value {

@@ -122,7 +122,7 @@ fn twice_is_once_and_nothing_panics() {
 }
 
 #[test]
-fn r_027_nothing_planted_survives() {
+fn nothing_planted_survives() {
     let mut rng = Rng::with_seed(11);
     let blanks = [" ", "\n", "\t", "\"", "'", ", ", "(", "=", "`", "> "];
     for _ in 0..6_000 {

@@ -14,6 +14,7 @@ fn planned(command: &str) -> Planned {
             cwd: "/p".into(),
         }],
         shown: "h".into(),
+        unsaved: Vec::new(),
     }
 }
 

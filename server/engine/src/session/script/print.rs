@@ -34,6 +34,7 @@ pub(super) fn effect(effect: &Effect) -> String {
             call.0, action.tool, action.arguments, action.plan.title
         ),
         Effect::EndReplay { approval, end } => format!("end-replay {approval} {}", replayed(end)),
+        Effect::SaveFirst(call) => format!("save-first {}", call.0),
         Effect::StopAsking(call) => format!("stop-asking {}", call.0),
         Effect::RunCall {
             call,
@@ -320,6 +321,9 @@ fn asked(question: &Question) -> String {
     }
     if let Some(reason) = &question.reason {
         line += &format!(" because {reason:?}");
+    }
+    if let Some(note) = &question.note {
+        line += &format!(" noting {note:?}");
     }
     line + &format!(" [{}]", options.join(", "))
 }

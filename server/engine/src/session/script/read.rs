@@ -11,7 +11,8 @@
 //! model end [end_turn | tool_calls | max_tokens | refusal | <other>]    model fail "message"
 //! planned write /p/a and run "make" in /q as "h"
 //! planned run reading "ls"      or changing, networking, installing: what its text tells
-//! planned-error "…"    decided once | session | always | no ["note"]    output "…"
+//! planned run "ls" unsaved a.rs,b.rs    saved    not-saved a.rs "why"
+//! planned-error "…"    decided save | once | session | always | no ["note"]    output "…"
 //! nobody                        can be asked from now on
 //! reviewer "ALLOW" ["thought"]    no-reviewer "why"
 //! remember                      an answer for always, to all edits, could not be kept
@@ -31,7 +32,7 @@
 //! accesses and, after `as`, whatever else is to make a difference.
 
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage};
-use crate::session::{Decision, Finished, Planned, Preview, Replay};
+use crate::session::{Decision, Finished, NotSaved, Planned, Preview, Replay};
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
 use protocol::session::{CallId, Mode, StreamId};
@@ -156,8 +157,13 @@ impl<'a> Words<'a> {
             true => self.text(),
             false => String::new(),
         };
+        let unsaved = match self.took("unsaved") {
+            true => self.names(),
+            false => Vec::new(),
+        };
         let (title, kind) = title(&accesses[0]);
         Planned {
+            unsaved,
             title,
             kind,
             shown: format!("{accesses:?}{also}"),
@@ -166,6 +172,17 @@ impl<'a> Words<'a> {
                 .filter_map(|it| preview(it, &also))
                 .collect(),
             accesses,
+        }
+    }
+
+    fn names(&mut self) -> Vec<String> {
+        self.word().split(',').map(str::to_owned).collect()
+    }
+
+    pub(super) fn not_saved(&mut self) -> NotSaved {
+        NotSaved {
+            left: self.names(),
+            why: self.text(),
         }
     }
 

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ use nix::unistd::{Pid, dup2_stdin, getpid, getppid, setsid};
 
 use super::tree;
 use super::{Report, Terms};
+use crate::process::sandbox::Files;
 
 /// How long what was sent KILL may take to be gone. Who has not ended by then cannot be ended by us:
 /// a process of another user, or one inside a hanging kernel call.
@@ -44,7 +46,10 @@ pub(super) fn launch(terms: &Terms, command: &[OsString]) -> i32 {
     if is_closed(&control) {
         return 0;
     }
-    let shell = match start(terms, command, &control) {
+    // Gone again when this function returns, which is after the tree has ended.
+    let temporary = temporary(terms);
+    let place = temporary.as_ref().map(tempfile::TempDir::path);
+    let shell = match start(terms, command, place, &control) {
         Ok(pid) => pid,
         Err(error) => {
             report(
@@ -74,6 +79,21 @@ pub(super) fn launch(terms: &Terms, command: &[OsString]) -> i32 {
         report(&mut control, end);
     }
     0
+}
+
+/// For a command that may write nothing: a folder of its own, so that what needs a temporary file to read (a large
+/// `sort`, a here-document of bash's) works. Without one such a command fails, and nothing else is lost.
+fn temporary(terms: &Terms) -> Option<tempfile::TempDir> {
+    let sandbox = terms.sandbox.as_ref()?;
+    match sandbox.files {
+        Files::Nothing => {
+            // Canonical, because macOS confines by such paths alone.
+            let folder = std::env::temp_dir().canonicalize().ok()?;
+            let mut builder = tempfile::Builder::new();
+            builder.prefix("undine-read-").tempdir_in(folder).ok()
+        }
+        Files::Free | Files::Below(_) => None,
+    }
 }
 
 /// Takes the control channel from stdin and makes this process what a launcher is.
@@ -125,15 +145,24 @@ fn catch_signals() -> io::Result<()> {
 ///
 /// The new process itself reports that it is there, before it becomes the command: the first thing
 /// the command does may be to kill the launcher.
-fn start(terms: &Terms, command: &[OsString], control: &UnixStream) -> io::Result<Pid> {
+fn start(
+    terms: &Terms,
+    command: &[OsString],
+    temporary: Option<&Path>,
+    control: &UnixStream,
+) -> io::Result<Pid> {
     let [program, arguments @ ..] = command else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let launcher = getpid();
     let channel = control.as_raw_fd();
-    let mut command = Command::new(program);
+    let mut command = confined(terms, temporary, program);
     command.args(arguments);
-    let confinement = terms.sandbox.as_ref().map(confine::prepare);
+    if let Some(place) = temporary {
+        command.env("TMPDIR", place);
+    }
+    let sandbox = terms.sandbox.as_ref();
+    let confinement = sandbox.map(|it| confine::prepare(it, temporary));
     let has_terminal = terms.terminal;
     if has_terminal {
         command.stdin(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?));
@@ -171,6 +200,22 @@ fn start(terms: &Terms, command: &[OsString], control: &UnixStream) -> io::Resul
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
+/// The program as it is started: on macOS by way of the one that confines it.
+fn confined(terms: &Terms, temporary: Option<&Path>, program: &OsString) -> Command {
+    #[cfg(target_os = "macos")]
+    if let Some(sandbox) = &terms.sandbox {
+        use crate::process::sandbox::macos;
+        let mut command = Command::new(macos::PROGRAM);
+        command
+            .args(macos::arguments(sandbox, temporary))
+            .arg(program);
+        return command;
+    }
+    // Elsewhere it confines itself, see `confine::enter`.
+    let _ = (terms, temporary);
+    Command::new(program)
+}
+
 /// Ends the command's process before it is the command.
 fn refuse(why: &str) -> ! {
     // The process has one thread, so that memory may be had also after the fork.
@@ -182,10 +227,12 @@ fn refuse(why: &str) -> ! {
 
 #[cfg(target_os = "linux")]
 mod confine {
+    use std::path::Path;
+
     use crate::process::sandbox::{Sandbox, linux::Prepared};
 
-    pub(super) fn prepare(sandbox: &Sandbox) -> Result<Prepared, String> {
-        Prepared::new(sandbox)
+    pub(super) fn prepare(sandbox: &Sandbox, temporary: Option<&Path>) -> Result<Prepared, String> {
+        Prepared::new(sandbox, temporary)
     }
 
     pub(super) fn enter(prepared: &Prepared) -> Result<(), String> {
@@ -193,12 +240,35 @@ mod confine {
     }
 }
 
-/// Nothing is confined here yet, so nothing runs that is to be.
-#[cfg(not(target_os = "linux"))]
+/// By another program, which is started in the command's place; here is only seen to it that it can be.
+#[cfg(target_os = "macos")]
 mod confine {
+    use std::path::Path;
+
     use crate::process::sandbox::{Kernel, Sandbox};
 
-    pub(super) fn prepare(sandbox: &Sandbox) -> Result<(), String> {
+    pub(super) fn prepare(sandbox: &Sandbox, _: Option<&Path>) -> Result<(), String> {
+        sandbox.judge(Kernel::look()).map_err(|it| it.to_string())?;
+        // Names there differ by more than case, so a folder that is not there could come under another name.
+        for folder in sandbox.shields() {
+            let _ = std::fs::create_dir_all(folder);
+        }
+        Ok(())
+    }
+
+    pub(super) fn enter(_: &()) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Nothing is confined here, so nothing runs that is to be.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+mod confine {
+    use std::path::Path;
+
+    use crate::process::sandbox::{Kernel, Sandbox};
+
+    pub(super) fn prepare(sandbox: &Sandbox, _: Option<&Path>) -> Result<(), String> {
         sandbox.judge(Kernel::look()).map_err(|it| it.to_string())
     }
 

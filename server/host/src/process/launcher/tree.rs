@@ -6,9 +6,9 @@
 use nix::unistd::Pid;
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use group::{LOOK_AGAIN, adopt, ask, die_with_launcher, has_strays, kill};
+pub(super) use group::{LOOK_AGAIN, adopt, ask, die_with_launcher, has_strays, kill, kill_below};
 #[cfg(target_os = "linux")]
-pub(super) use linux::{LOOK_AGAIN, adopt, ask, die_with_launcher, has_strays, kill};
+pub(super) use linux::{LOOK_AGAIN, adopt, ask, die_with_launcher, has_strays, kill, kill_below};
 
 /// The command's own process.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +68,7 @@ mod linux {
             // No `/proc` here. The shell at least is there.
             processes.push(Process {
                 pid: shell.pid,
+                is_zombie: false,
                 parent: getpid(),
                 group: shell.pid,
             });
@@ -101,9 +102,23 @@ mod linux {
         }
     }
 
+    /// Sends KILL to all below another process, which does not wait for them. True if there were any who live.
+    ///
+    /// One by one: the group of that process need not be free of others.
+    pub(in super::super) fn kill_below(root: Pid) -> bool {
+        let mut n_alive = 0_usize;
+        for process in descendants(root) {
+            // A zombie too: of one whose main thread has ended others may live.
+            let _ = signal::kill(process.pid, Signal::SIGKILL);
+            n_alive += usize::from(!process.is_zombie);
+        }
+        n_alive > 0
+    }
+
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) struct Process {
         pub(super) pid: Pid,
+        pub(super) is_zombie: bool,
         pub(super) parent: Pid,
         pub(super) group: Pid,
     }
@@ -142,9 +157,15 @@ mod linux {
         let mut fields = std::str::from_utf8(&stat[after_name..])
             .ok()?
             .split_ascii_whitespace();
-        let parent = Pid::from_raw(fields.nth(1)?.parse().ok()?);
+        let is_zombie = fields.next()? == "Z";
+        let parent = Pid::from_raw(fields.next()?.parse().ok()?);
         let group = Pid::from_raw(fields.next()?.parse().ok()?);
-        Some(Process { pid, parent, group })
+        Some(Process {
+            pid,
+            is_zombie,
+            parent,
+            group,
+        })
     }
 
     #[cfg(test)]
@@ -156,12 +177,17 @@ mod linux {
             let pid = Pid::from_raw(42);
             let expected = Process {
                 pid,
+                is_zombie: false,
                 parent: Pid::from_raw(7),
                 group: Pid::from_raw(40),
             };
+            let zombie = Process {
+                is_zombie: true,
+                ..expected
+            };
             assert_eq!(parse(pid, b"42 (a) Z 1 (1) S 7 40 40 0 -1"), Some(expected));
             assert_eq!(parse(pid, b"42 (\xff) S 7 40 40 0 -1"), Some(expected));
-            assert_eq!(parse(pid, b"42 (sh) Z 7 40 40 0 -1"), Some(expected));
+            assert_eq!(parse(pid, b"42 (sh) Z 7 40 40 0 -1"), Some(zombie));
             assert_eq!(parse(pid, b""), None);
         }
     }
@@ -201,6 +227,11 @@ mod group {
         if is_ours(shell) {
             let _ = killpg(shell.pid, Signal::SIGKILL);
         }
+    }
+
+    /// Who they are is not known here.
+    pub(in super::super) fn kill_below(_root: Pid) -> bool {
+        false
     }
 
     /// Whether the number is certain to be the command's group still.

@@ -56,20 +56,24 @@ pub(super) fn kernel() -> Kernel {
             VERSION,
         )
     };
-    Kernel {
+    Kernel::Linux {
         landlock: i32::try_from(landlock).unwrap_or(0).max(0),
         seccomp: filters::are_possible(),
     }
 }
 
 impl Prepared {
-    /// Everything that can fail or needs memory.
+    /// Everything that can fail or needs memory. `temporary` is a folder of the command's own, where it may write
+    /// even if it may write nothing.
     ///
     /// # Errors
     /// A sentence, without its dot, on what cannot be had.
-    pub(in super::super) fn new(sandbox: &Sandbox) -> Result<Self, String> {
+    pub(in super::super) fn new(
+        sandbox: &Sandbox,
+        temporary: Option<&Path>,
+    ) -> Result<Self, String> {
         sandbox.judge(kernel()).map_err(|it| it.to_string())?;
-        let ruleset = ruleset(sandbox)
+        let ruleset = ruleset(sandbox, temporary)
             .map_err(|error| format!("Landlock refused its rules: {error}"))?
             .ok_or("Landlock made no rules")?;
         Ok(Self {
@@ -112,7 +116,7 @@ impl Prepared {
     }
 }
 
-fn ruleset(sandbox: &Sandbox) -> Result<Option<OwnedFd>, RulesetError> {
+fn ruleset(sandbox: &Sandbox, temporary: Option<&Path>) -> Result<Option<OwnedFd>, RulesetError> {
     // What every kernel has that `judge` lets through; new rights would be refused silently or not at all.
     let writing = AccessFs::from_write(ABI::V3);
     let mut ruleset = Ruleset::default()
@@ -141,11 +145,15 @@ fn ruleset(sandbox: &Sandbox) -> Result<Option<OwnedFd>, RulesetError> {
         (&mut created).add_rule(PathBeneath::new(fd, rights))?;
         Ok(())
     };
+    // Root could make the disk itself a file of the project.
+    let rights = writing & !(AccessFs::MakeBlock | AccessFs::MakeChar);
+    if let Some(place) = temporary {
+        // Nor may anything get in that has another name elsewhere.
+        allow(place, rights & !AccessFs::Refer)?;
+    }
     match &sandbox.files {
         Files::Free => allow(Path::new("/"), writing)?,
         Files::Below(places) => {
-            // Root could make the disk itself a file of the project.
-            let rights = writing & !(AccessFs::MakeBlock | AccessFs::MakeChar);
             for place in places {
                 allow(place, rights)?;
             }

@@ -3,6 +3,7 @@
 use super::blobs::TEMPORARY;
 use super::unsynced::Unsynced;
 use crate::regular;
+use engine::redact::redact_string;
 use hmac::{Hmac, Mac};
 use protocol::review::Author;
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,8 @@ pub(super) fn create(
     seal: &Seal,
     unsynced: &mut Unsynced,
 ) -> io::Result<(String, u64)> {
+    // It is shown. The action and the files are given back as they were.
+    redact_string(&mut manifest.title);
     loop {
         manifest.id = new_id(manifest.time)?;
         let raw = serde_json::value::to_raw_value(&manifest)?;

@@ -6,6 +6,7 @@ use crate::plan::{Done, Run};
 use crate::process::background::{Foreground, Job};
 use crate::process::clean::clean;
 use crate::process::launcher::{CANNOT_CONFINE, NOT_CONFINED};
+use crate::process::sandbox::Files;
 use crate::process::{Command, End, Sandbox};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
@@ -92,12 +93,13 @@ pub(super) async fn run(command: Command, timeout: Duration, run: Run) -> Result
         End::Cancelled => return Ok(Done::Cancelled),
         End::TimedOut => return Err(with_footer(text, Some(timed_out(timeout, &quiet)))),
     };
-    if let Some(sandbox) = &sandbox
-        && code != 0
-        && let Some(why) = denied(sandbox, end, &text)
-    {
-        return Err(with_footer(with_footer(text, footer), Some(why)));
-    }
+    let why = sandbox.as_ref().and_then(|it| denied(it, end, &text));
+    let footer = match (why, code) {
+        (None, _) => footer,
+        // Not the line as a whole; a part of it may have been refused all the same.
+        (Some(why), 0) => Some(why),
+        (Some(why), _) => return Err(with_footer(with_footer(text, footer), Some(why))),
+    };
     let text = if text.is_empty() {
         "[no output]".to_owned()
     } else {
@@ -113,7 +115,8 @@ pub(super) async fn run(command: Command, timeout: Duration, run: Run) -> Result
     })
 }
 
-/// What is said of a confined command that failed, where its sandbox was or may have been why (spec 7.4).
+/// What is said of a confined command that failed, or of which a part did, where its sandbox was or may have been why
+/// (spec 7.4).
 fn denied(sandbox: &Sandbox, end: End, text: &str) -> Option<String> {
     /// As a shell tells that a child was ended by a signal.
     const BY_SIGNAL: i32 = 128;
@@ -126,10 +129,13 @@ fn denied(sandbox: &Sandbox, end: End, text: &str) -> Option<String> {
     let words = sandbox.words();
     let ended = match end {
         End::Exited(CANNOT_CONFINE) if text.contains(NOT_CONFINED) => {
-            return Some(
-                "[Nothing was run. The person can change safety.network and safety.filesystem.]"
-                    .to_owned(),
-            );
+            return Some(match sandbox.files {
+                Files::Free | Files::Below(_) => {
+                    "[Nothing was run. The person can change safety.network and safety.filesystem.]"
+                        .to_owned()
+                }
+                Files::Nothing => "[Nothing was run.]".to_owned(),
+            });
         }
         End::Exited(code) => code - BY_SIGNAL,
         End::Signalled(signal) => signal,
@@ -141,7 +147,17 @@ fn denied(sandbox: &Sandbox, end: End, text: &str) -> Option<String> {
         );
         return Some(text);
     }
-    let is_likely = WORDS.iter().any(|it| text.contains(it)) || text.contains("Bad system call");
+    // As programs write it, behind what they were at: a text that is about such words is no refusal.
+    let is_told = |line: &str| {
+        WORDS
+            .iter()
+            .any(|it| line.contains(&format!(": {it}")) || line.contains(&format!("] {it}")))
+    };
+    let is_likely = match end {
+        End::Exited(0) => text.lines().any(is_told),
+        _ => WORDS.iter().any(|it| text.contains(it)),
+    };
+    let is_likely = is_likely || text.contains("Bad system call");
     is_likely.then(|| format!("[Perhaps the sandbox is why. It means: {words}.]"))
 }
 

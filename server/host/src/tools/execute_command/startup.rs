@@ -21,6 +21,7 @@ pub(super) async fn run(
     command: Command,
     patience: Duration,
     pattern: Option<String>,
+    page: Option<String>,
     run: Run,
 ) -> Result<Done, String> {
     let Run {
@@ -109,6 +110,17 @@ pub(super) async fn run(
         });
     }
     lines.extend(first_url(&text).map(|it| format!("url: {it}")));
+    if let Some(page) = page {
+        lines.push(match is_ready {
+            true => match world.editor.show_page(page.clone()).await {
+                Ok(true) => format!("The person's browser was asked to show {page}."),
+                Ok(false) | Err(_) => {
+                    format!("The editor cannot open {page}; tell the person to do it.")
+                }
+            },
+            false => format!("{page} was not opened, because the command is not ready."),
+        });
+    }
     lines.push(match text.trim().is_empty() {
         true => "It has said nothing so far.".to_owned(),
         false => format!("Its output so far:\n{}", last_lines(&text)),

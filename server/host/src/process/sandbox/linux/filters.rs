@@ -96,6 +96,15 @@ const CHANGING_BEFORE: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const CHANGING_BEFORE: &[c_long] = &[];
 
+/// How another process runs: by its number, as first argument. Programs that build and measure say it of their own
+/// threads, which have numbers too, so only those that write nothing are kept from it.
+const SCHEDULING: &[c_long] = &[
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+];
+
 // The same number on all processors; not in every libc.
 const SYS_FCHMODAT2: c_long = 452;
 const SYS_SETXATTRAT: c_long = 463;
@@ -139,6 +148,9 @@ fn make(sandbox: &Sandbox) -> Result<Vec<BpfProgram>, seccompiler::Error> {
         for request in ATTRIBUTE_REQUESTS {
             requests.push(rule(1, Dword, Eq, request)?);
         }
+        for call in SCHEDULING {
+            refused.insert(*call, vec![rule(0, Dword, Ne, 0)?]);
+        }
     }
     let eperm = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let mut programs = vec![program(refused, eperm)?];
@@ -172,6 +184,11 @@ fn refused() -> Result<Rules, seccompiler::Error> {
     let is_set = SeccompCondition::new(2, Qword, Ne, 0)?;
     let limits = vec![SeccompRule::new(vec![is_other, is_set])?];
     rules.insert(libc::SYS_prlimit64, limits);
+    // Nor is another one slowed down. `nice` means itself by the number 0; a user means all that runs.
+    for (call, of_user) in [(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)] {
+        let slowed = vec![rule(1, Dword, Ne, 0)?, rule(0, Dword, Eq, of_user)?];
+        rules.insert(call, slowed);
+    }
     Ok(rules)
 }
 

@@ -1,14 +1,21 @@
-//! A view of the file system in which some folders are read-only, for the calling process and its children.
+//! A view of the file system for the calling process and its children, in which some folders are read-only: those
+//! that are protected, and with them all that is not to be written.
+//!
+//! Landlock refuses to write there already. The view is for what Landlock does not see: a file's mode, owner, times
+//! and attributes.
 
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::super::Sandbox;
+use super::super::{Files, Sandbox};
 
 pub(super) struct Mounts {
+    /// Where is written; all around them becomes read-only. None: nothing does but the shields.
+    places: Option<Vec<CString>>,
     /// Made mounts of their own, so that they cannot be renamed.
     pins: Vec<CString>,
     shields: Vec<CString>,
@@ -43,7 +50,12 @@ impl Mounts {
             }
         }
         let pins = sandbox.pins().into_iter().filter(|it| it.is_dir());
+        let places = match &sandbox.files {
+            Files::Free | Files::Nothing => None,
+            Files::Below(places) => outermost(places)?,
+        };
         Ok(Self {
+            places,
             pins: pins.map(c_path).collect::<Result<_, _>>()?,
             shields,
             folder: std::env::current_dir().map_err(|it| it.to_string())?,
@@ -63,6 +75,11 @@ impl Mounts {
         let told = |path: &CString, error: io::Error| {
             format!("{} cannot be protected: {error}", path.to_string_lossy())
         };
+        if let Some(places) = &self.places {
+            only_writable(places).map_err(|error| {
+                format!("what lies outside the project cannot be made read-only: {error}")
+            })?;
+        }
         for path in self.pins.iter().chain(&self.shields) {
             bind(path).map_err(|it| told(path, it))?;
         }
@@ -73,6 +90,66 @@ impl Mounts {
         std::env::set_current_dir(&self.folder)
             .map_err(|error| format!("{} cannot be entered: {error}", self.folder.display()))
     }
+}
+
+/// Places that exist and lie in no other one, with the folder for shared memory; none where that is everything.
+fn outermost(places: &[PathBuf]) -> Result<Option<Vec<CString>>, String> {
+    let mut all: Vec<PathBuf> = places
+        .iter()
+        .chain([&PathBuf::from("/dev/shm")])
+        .filter_map(|it| it.canonicalize().ok())
+        .collect();
+    all.sort();
+    // What lies in a folder comes behind it.
+    all.dedup_by(|later, kept| later.starts_with(kept));
+    if all.iter().any(|it| it == Path::new("/")) {
+        return Ok(None);
+    }
+    all.iter()
+        .map(|it| c_path(it))
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// Makes everything read-only but these places, which stay with all that is mounted in them as they are.
+fn only_writable(places: &[CString]) -> io::Result<()> {
+    let trees = places.iter().map(|it| copy_of(it));
+    let trees = trees.collect::<io::Result<Vec<OwnedFd>>>()?;
+    make_read_only(c"/")?;
+    for (tree, place) in trees.iter().zip(places) {
+        put(tree, place)?;
+    }
+    Ok(())
+}
+
+/// A folder with its mounts, mounted nowhere yet.
+fn copy_of(path: &CStr) -> io::Result<OwnedFd> {
+    let flags =
+        libc::OPEN_TREE_CLONE | libc::AT_RECURSIVE.cast_unsigned() | libc::OPEN_TREE_CLOEXEC;
+    // SAFETY: the path ends with a zero and outlives the call. The descriptor is new and ours alone.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags);
+        match RawFd::try_from(fd) {
+            Ok(fd @ 0..) => Ok(OwnedFd::from_raw_fd(fd)),
+            Ok(_) | Err(_) => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+fn put(tree: &OwnedFd, path: &CStr) -> io::Result<()> {
+    const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
+    // SAFETY: the paths end with a zero and outlive the call, and the descriptor is open.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_move_mount,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            MOVE_MOUNT_F_EMPTY_PATH,
+        )
+    };
+    ok(libc::c_int::try_from(done).unwrap_or(-1))
 }
 
 fn is_final(error: &io::Error) -> bool {
