@@ -21,7 +21,7 @@ const BOTH: &str =
     "[safety]\nmode = \"full_access\"\nnetwork = \"deny\"\nfilesystem = \"project\"\n";
 
 /// Said on a kernel that can confine nothing, so that nobody takes a pass for a proof.
-fn is_held(needed: i32) -> bool {
+pub fn is_held(needed: i32) -> bool {
     let kernel = Kernel::look();
     let is_held = matches!(kernel, Kernel::Linux { landlock, seccomp: true } if landlock >= needed);
     if !is_held {
