@@ -53,14 +53,15 @@ counter_id!(
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Reads the project; changes nothing and runs nothing.
+    /// Reads the project; changes nothing. Commands run where they can be held to reading, or are plain reads.
     ReadOnly,
     /// Asks before every change and every command.
     #[default]
     Ask,
-    /// Applies project edits at once; asks before commands and anything outside the project.
+    /// Applies project edits at once; a classifier judges commands and anything outside the project, and asks when it
+    /// is not sure.
     Auto,
-    /// Never asks.
+    /// Does everything at once, but for what a floor or a rule of the person's names.
     FullAccess,
 }
 
@@ -80,10 +81,14 @@ impl Mode {
     /// What the mode does, in one sentence for a person.
     pub fn description(self) -> &'static str {
         match self {
-            Self::ReadOnly => "Reads the project; changes nothing and runs nothing.",
+            Self::ReadOnly => "Reads the project and changes nothing; commands can only read.",
             Self::Ask => "Asks before every change and every command.",
-            Self::Auto => "Applies project edits at once; asks before commands and outside access.",
-            Self::FullAccess => "Never asks.",
+            Self::Auto => {
+                "Applies project edits at once; has commands and outside access judged, and asks in doubt."
+            }
+            Self::FullAccess => {
+                "Does everything at once; only installs for the whole machine are judged."
+            }
         }
     }
 

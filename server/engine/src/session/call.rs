@@ -265,10 +265,13 @@ impl Session {
                 self.advance(out);
             }
             // What was shown and allowed before is allowed again; anything else is asked about.
-            Verdict::Allow(_) | Verdict::Classify | Verdict::Ask(_)
+            Verdict::Classify | Verdict::Ask(_)
                 if allowed.as_deref() == Some(plan.shown.as_str()) =>
             {
                 self.run(id, plan.shown, Hold::AsConfigured, out);
+            }
+            Verdict::Allow(hold) if allowed.as_deref() == Some(plan.shown.as_str()) => {
+                self.run(id, plan.shown, hold, out);
             }
             // Who approves sees whatever is another change than the one that was stored, in every mode.
             Verdict::Allow(_) | Verdict::Classify | Verdict::Ask(_) if today.is_some() => {
@@ -656,7 +659,10 @@ impl Session {
         let Some(call) = self.call_mut(id) else {
             return;
         };
-        call.allowed = Some(shown.clone());
+        // What is allowed as a read is judged again whenever it is planned again: nobody allowed more.
+        if hold == Hold::AsConfigured {
+            call.allowed = Some(shown.clone());
+        }
         call.stage = Stage::Running { shown };
         out.push(Effect::Show(status(id, CallStatus::Running)));
         out.push(Effect::RunCall { call: id, hold });
@@ -723,7 +729,6 @@ impl Session {
             }
             Finished::Moved if call.rounds < rounds => {
                 call.rounds += 1;
-                call.allowed = Some(shown.clone());
                 call.stage = Stage::Planning;
                 let (tool, arguments) = (call.call.name.clone(), call.arguments.clone());
                 out.push(Effect::PlanCall {

@@ -360,3 +360,54 @@ fn an_option_that_was_offered_stands_though_the_mode_has_changed_since() {
         "#]],
     );
 }
+
+#[test]
+fn a_read_that_is_planned_again_is_judged_again_and_never_runs_as_more() {
+    check(
+        r#"
+> can-hold
+> mode auto
+> prompt "look"
+> model call run_command {"command":"ls"}
+> model end tool_calls
+> planned run reading "ls"
+> finished moved
+> planned run reading "ls"
+> finished moved
+> mode ask
+> planned run reading "ls"
+"#,
+        expect![[r#"
+            append mode auto
+            show mode auto
+
+            append user t0 "look"
+            ask-model #0: user "look"
+
+            append call 0 a0 c0 run_command {"command":"ls"}
+            show call 0 run_command {"command":"ls"}
+            plan-call 0 run_command {"command":"ls"}
+
+            (nothing)
+
+            show call 0 "Run ls" command "ls" in /p
+            show call 0 running
+            run-call 0 held to reading
+
+            plan-call 0 run_command {"command":"ls"}
+
+            show call 0 "Run ls" command "ls" in /p
+            show call 0 running
+            run-call 0 held to reading
+
+            plan-call 0 run_command {"command":"ls"}
+
+            append mode ask
+            show mode ask
+
+            show call 0 "Run ls" command "ls" in /p
+            show call 0 waiting
+            ask-person 0 "Run ls" to run "ls" in /p showing command "ls" in /p [once, session: run "ls" in /p, always: run "ls" in /p, no]
+        "#]],
+    );
+}
