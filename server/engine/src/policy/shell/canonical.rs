@@ -16,17 +16,25 @@ const RESERVED: &[&str] = &[
 pub fn canonical(root: Node<'_>, text: &str) -> String {
     let mut out = Vec::new();
     push(root, text, &mut out);
-    while out.last().is_some_and(|it: &String| it == ";") {
+    while out.last() == Some(&Token::Mark(";".to_owned())) {
         out.pop();
     }
     let mut line = String::new();
     for (n, token) in out.iter().enumerate() {
-        if n > 0 && token != ";" {
+        let (Token::Mark(shown) | Token::Word(shown)) = token;
+        if n > 0 && *token != Token::Mark(";".to_owned()) {
             line.push(' ');
         }
-        line.push_str(token);
+        line.push_str(shown);
     }
     line
+}
+
+/// A word may look like a mark: `cd then`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Mark(String),
+    Word(String),
 }
 
 /// The name of the one program of a line that is one plain command.
@@ -61,7 +69,7 @@ pub fn program(root: Node<'_>, text: &str) -> Option<String> {
     Some(name_of(&name).to_owned())
 }
 
-fn push(node: Node<'_>, text: &str, out: &mut Vec<String>) {
+fn push(node: Node<'_>, text: &str, out: &mut Vec<Token>) {
     let raw = &text[node.byte_range()];
     match node.kind() {
         "comment" => {}
@@ -106,7 +114,7 @@ fn push(node: Node<'_>, text: &str, out: &mut Vec<String>) {
             for child in children(node) {
                 match child.is_named() && child.kind() != "file_descriptor" {
                     // Words of the command that stand behind the target.
-                    true if has_target => more.push(shown(child, text, false)),
+                    true if has_target => more.push(Token::Word(shown(child, text, false))),
                     true => {
                         has_target = true;
                         let target = shown(child, text, false);
@@ -118,27 +126,31 @@ fn push(node: Node<'_>, text: &str, out: &mut Vec<String>) {
                     false => redirect.push_str(&text[child.byte_range()]),
                 }
             }
-            out.push(redirect);
+            out.push(Token::Word(redirect));
             out.append(&mut more);
         }
-        "command_name" => out.push(shown(node, text, true)),
+        "command_name" => out.push(Token::Word(shown(node, text, true))),
         "word" | "string" | "raw_string" | "number" | "concatenation" | "ansi_c_string" => {
-            out.push(shown(node, text, false))
+            out.push(Token::Word(shown(node, text, false)))
         }
         ";" | "\n" => separate(out),
         // The rest stays as it was written.
-        _ => out.push(raw.to_owned()),
+        _ if node.is_named() => out.push(Token::Word(raw.to_owned())),
+        _ => out.push(Token::Mark(raw.to_owned())),
     }
 }
 
-fn separate(out: &mut Vec<String>) {
-    if out.last().is_some_and(|it| {
-        !matches!(
-            it.as_str(),
-            ";" | "&" | "do" | "then" | "else" | "{" | "(" | "&&" | "||" | "|" | ";;" | "in"
-        )
-    }) {
-        out.push(";".to_owned());
+fn separate(out: &mut Vec<Token>) {
+    const OPEN: &[&str] = &[
+        ";", "&", "do", "then", "else", "{", "(", "&&", "||", "|", ";;", "in",
+    ];
+    let is_open = match out.last() {
+        Some(Token::Mark(mark)) => OPEN.contains(&mark.as_str()),
+        Some(Token::Word(_)) => false,
+        None => true,
+    };
+    if !is_open {
+        out.push(Token::Mark(";".to_owned()));
     }
 }
 

@@ -28,6 +28,8 @@ type Parts = BTreeMap<usize, Part>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quotes {
     None,
+    /// What stands in `${x:-…}`: blanks are allowed.
+    Inner,
     /// The body of a heredoc: as in double quotes, and those mean themselves.
     Body,
 }
@@ -124,11 +126,11 @@ impl Reader<'_> {
     /// Reads raw text; `base` is where it stands in the text that `parts` is about.
     fn lex(&mut self, raw: &str, base: usize, parts: &Parts, quotes: Quotes, fields: &mut Fields) {
         let mut at = 0;
-        let mut in_double = quotes != Quotes::None;
+        let mut in_double = quotes == Quotes::Body;
         if in_double {
             fields.literal("");
         }
-        if quotes == Quotes::None {
+        if !in_double {
             at = self.tilde(raw, fields);
         }
         while let Some(it) = raw[at..].chars().next() {
@@ -206,6 +208,14 @@ impl Reader<'_> {
                     // dash has no such thing.
                     self.at_least(Risk::Run);
                 }
+                // No word has these: the grammar has stepped over the end of one.
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>'
+                    if !in_double && quotes == Quotes::None =>
+                {
+                    self.unreadable();
+                    super::scan::scan(self, rest);
+                    return;
+                }
                 '*' | '?' | '[' if !in_double => {
                     fields.glob(it);
                     at += 1;
@@ -279,6 +289,8 @@ impl Reader<'_> {
                     }) || inner[1..].contains('$')
                     {
                         self.at_least(Risk::Run);
+                        // `$((rm x); ls)` is no sum.
+                        super::scan::scan(self, inner);
                     }
                     fields.hole(Taint::None);
                 }
@@ -406,7 +418,7 @@ impl Reader<'_> {
                 let from = end - 1 - (rest.len() - operator.len());
                 let mut fields = Fields::default();
                 let piece = &raw[from..end - 1];
-                self.lex(piece, base + from, parts, Quotes::None, &mut fields);
+                self.lex(piece, base + from, parts, Quotes::Inner, &mut fields);
                 let words = fields.finish();
                 let other = Value {
                     text: words

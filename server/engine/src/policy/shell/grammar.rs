@@ -80,20 +80,49 @@ pub fn height(node: Node<'_>) -> usize {
 }
 
 /// Whether nothing but blanks lies between the parts of a node: a guard against text that the grammar has stepped
-/// over.
+/// over. In a command or a redirection a new line is no blank.
 pub fn is_whole(node: Node<'_>, text: &str) -> bool {
+    let is_one_line = match node.kind() {
+        "command" | "file_redirect" => true,
+        "redirected_statement" => !children(node)
+            .iter()
+            .any(|it| it.kind() == "heredoc_redirect"),
+        _ => false,
+    };
     let mut at = node.start_byte();
+    let fits = |gap: Option<&str>| {
+        gap.is_some_and(|it| {
+            it.replace("\\\n", "")
+                .bytes()
+                .all(|it| matches!(it, b' ' | b'\t') || it == b'\n' && !is_one_line)
+        })
+    };
     for child in children(node) {
-        if !is_blank(text.get(at..child.start_byte()).unwrap_or("?")) {
+        if !fits(text.get(at..child.start_byte())) {
             return false;
         }
         at = child.end_byte();
     }
-    is_blank(text.get(at..node.end_byte()).unwrap_or("?"))
+    fits(text.get(at..node.end_byte()))
 }
 
-fn is_blank(text: &str) -> bool {
-    text.replace("\\\n", "")
-        .bytes()
-        .all(|it| matches!(it, b' ' | b'\t' | b'\n'))
+/// Whether something ends each statement of a block before the next one begins.
+pub fn are_parted(node: Node<'_>, text: &str) -> bool {
+    let mut before: Option<Node<'_>> = None;
+    for child in children(node) {
+        if !child.is_named() {
+            before = None;
+            continue;
+        }
+        if let Some(before) = before
+            && child.kind() != "comment"
+            && !text[before.start_byte()..child.start_byte()]
+                .replace("\\\n", "")
+                .contains('\n')
+        {
+            return false;
+        }
+        before = Some(child);
+    }
+    true
 }

@@ -358,10 +358,11 @@ fn skip_options(words: &[Word], with_value: &str, long_with_value: &[&str]) -> u
     while let Some(word) = words.get(at) {
         let text = word.text.as_str();
         if text == "--" {
-            return at + 1;
+            at += 1;
+            break;
         }
         if !text.starts_with('-') || text.len() < 2 {
-            return at;
+            break;
         }
         at += 1;
         if text.starts_with("--") {
@@ -374,7 +375,7 @@ fn skip_options(words: &[Word], with_value: &str, long_with_value: &[&str]) -> u
             at += 1;
         }
     }
-    at
+    at.min(words.len())
 }
 
 /// Looks through a program that only runs another. None: it is no such program.

@@ -66,7 +66,11 @@ impl Reader<'_> {
 
     /// All commands of a block, one after another.
     fn statements(&mut self, node: Node<'_>, text: &str) -> Feed {
-        if !grammar::is_whole(node, text) {
+        let is_block = !matches!(
+            node.kind(),
+            "while_statement" | "if_statement" | "elif_clause"
+        );
+        if !grammar::is_whole(node, text) || is_block && !grammar::are_parted(node, text) {
             self.unreadable();
         }
         let mut last = Feed::default();
@@ -501,7 +505,7 @@ impl Reader<'_> {
                 }
                 // The grammar takes the command's words behind the target for more targets.
                 // A number right before the next one's mark is its own.
-                _ if has_target && is_descriptor(child, text) => {}
+                _ if has_target && is_descriptor(child, text) => self.unreadable(),
                 _ if child.is_named() && has_target => {
                     let mut more = self.words(child, text);
                     self.extra.append(&mut more);
@@ -755,12 +759,10 @@ impl Reader<'_> {
                 .last()
                 .map(|it| &text[it.end_byte()..child.start_byte()]);
             let is_joined = gap.is_some_and(|it| it.replace("\\\n", "").is_empty());
-            let is_word = match child.kind() {
-                "variable_assignment" | "file_redirect" | "herestring_redirect" | "comment" => {
-                    false
-                }
-                _ => true,
-            };
+            let is_word = !matches!(
+                child.kind(),
+                "variable_assignment" | "file_redirect" | "herestring_redirect" | "comment"
+            );
             if is_joined && is_word {
                 self.unreadable();
                 group.push(child);
