@@ -14,7 +14,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use overrides::checkpoint;
 pub use remembered::{canonical, describe};
+pub use table::is_for_read_only;
 
 use protocol::approval::Rule;
 use protocol::config::{Floor, Network, Safety};

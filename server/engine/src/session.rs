@@ -25,12 +25,13 @@ pub use replay::{Replay, ReplayEnd};
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
+use crate::policy;
 use crate::provider::ToolSpec;
 use protocol::approval::Rule;
 use protocol::config::Safety;
 use protocol::record::Record;
 use protocol::session::{CallId, Mode, StreamId, TurnId};
-use protocol::tool::Outcome;
+use protocol::tool::{Access, Outcome};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
@@ -73,8 +74,17 @@ pub struct Session {
     replayed: BTreeMap<String, Outcome>,
     /// What the model is told when it is asked next.
     untold: Vec<Untold>,
+    /// Mode `read_only`, in which the session still is, has denied the model something.
+    has_blocked: bool,
     next: Counters,
 }
+
+/// What the model is told when the session leaves `read_only` after that.
+const UNBLOCKED: &str = "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason.";
+
+/// And when it is back before the model was told.
+const BLOCKED_AGAIN: &str =
+    "The session is in read_only mode again, and what that mode denied is denied again.";
 
 #[derive(Debug)]
 struct Untold {
@@ -120,6 +130,7 @@ impl Session {
             turn: None,
             queue: VecDeque::new(),
             untold: Vec::new(),
+            has_blocked: false,
             replayed: BTreeMap::new(),
             next: Counters::default(),
         }
@@ -163,14 +174,7 @@ impl Session {
             Input::CancelPrompt(prompt) => self.cancel_prompt(prompt, &mut effects),
             Input::SetMode(mode) => self.set_mode(mode, &mut effects),
             Input::Command { text, answer } => self.command(text, answer, &mut effects),
-            Input::Tell(text) => {
-                let answer = self.next.answer;
-                self.untold.push(Untold {
-                    answer,
-                    text: text.clone(),
-                });
-                effects.push(Effect::Append(Record::Told { answer, text }));
-            }
+            Input::Tell(text) => self.tell_next(text, &mut effects),
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
@@ -195,10 +199,46 @@ impl Session {
         if self.mode == mode {
             return;
         }
-        self.mode = mode;
+        let note = self.enter(mode);
         out.push(Effect::Append(Record::Mode { mode }));
         out.push(Effect::Show(Update::Mode(mode)));
+        if let Some(note) = note {
+            self.tell_next(note.to_owned(), out);
+        }
         self.rejudge(out);
+    }
+
+    /// Changes the mode; answers with what the model is to be told of what `read_only` has denied it.
+    fn enter(&mut self, mode: Mode) -> Option<&'static str> {
+        let has_blocked = std::mem::take(&mut self.has_blocked);
+        self.mode = mode;
+        match mode {
+            Mode::Ask | Mode::Auto | Mode::FullAccess => has_blocked.then_some(UNBLOCKED),
+            Mode::ReadOnly => {
+                let is_due = self.untold.iter().any(|it| it.text == UNBLOCKED);
+                is_due.then_some(BLOCKED_AGAIN)
+            }
+        }
+    }
+
+    /// Tells the model something when it is asked next.
+    fn tell_next(&mut self, text: String, out: &mut Vec<Effect>) {
+        let answer = self.next.answer;
+        self.is_to_tell(answer, &text);
+        out.push(Effect::Append(Record::Told { answer, text }));
+    }
+
+    fn is_to_tell(&mut self, answer: u64, text: &str) {
+        self.has_blocked |= text == BLOCKED_AGAIN;
+        let text = text.to_owned();
+        self.untold.push(Untold { answer, text });
+    }
+
+    /// Whether files are put into a checkpoint before this call changes them: a rule of the person's says it, or the
+    /// option for all calls.
+    pub fn wants_checkpoint(&self, tool: &str, accesses: &[Access]) -> bool {
+        let safety = &self.settings.safety;
+        policy::checkpoint(&safety.rules, tool, accesses).unwrap_or(safety.checkpoint_on_mutation)
     }
 
     /// Replaces the answers that count for always: the person's file is another than it was.

@@ -364,8 +364,11 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
+        let action = plan.action();
+        let tool = action.as_deref().map_or("", |it| it.tool.as_str());
         let world = World {
-            action: plan.action(),
+            checkpoint_first: open.session.wants_checkpoint(tool, plan.accesses()),
+            action,
             ..self.world(open, call)
         };
         let inbox = self.inbox.clone();

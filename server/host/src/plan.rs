@@ -400,6 +400,11 @@ impl Plan {
         }
     }
 
+    /// What it touches.
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
     /// Documents that it would not see as they are.
     pub fn unsaved(&self) -> &[Unsaved] {
         &self.unsaved

@@ -27,6 +27,28 @@ pub(super) fn first(rules: &[SafetyRule], tool: &str, access: &Access) -> Option
     })
 }
 
+/// What the rules say of a checkpoint before a call changes files. One file that is to be kept is enough for all of
+/// them, since a call changes its files together; to do without, the rules must say so of each file. None: they say
+/// nothing.
+pub fn checkpoint(rules: &[SafetyRule], tool: &str, accesses: &[Access]) -> Option<bool> {
+    let writes = accesses
+        .iter()
+        .filter(|it| matches!(it, Access::Write { .. }));
+    let said: Vec<Option<bool>> = writes
+        .map(|access| {
+            rules
+                .iter()
+                .find(|it| matches(it, tool, access))?
+                .checkpoint
+        })
+        .collect();
+    let is_without = !said.is_empty() && said.iter().all(|it| *it == Some(false));
+    match said.contains(&Some(true)) {
+        true => Some(true),
+        false => is_without.then_some(false),
+    }
+}
+
 fn matches(rule: &SafetyRule, tool: &str, access: &Access) -> bool {
     let SafetyRule {
         category,

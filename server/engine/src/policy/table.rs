@@ -90,11 +90,18 @@ fn outside(mode: Mode, what: &str) -> Verdict {
     }
 }
 
+/// How a denial of mode `read_only` begins.
+const READ_ONLY: &str = "Denied: the session is in read_only mode";
+
 fn read_only(what: &str) -> Verdict {
     Verdict::Deny(format!(
-        "Denied: the session is in read_only mode, which does not allow {what}. Say what you would do instead, or ask \
-         the person to change the mode."
+        "{READ_ONLY}, which does not allow {what}. Say what you would do instead, or ask the person to change the mode."
     ))
+}
+
+/// Whether a result says that mode `read_only` has denied the call. By its text, which is all that a log has of it.
+pub fn is_for_read_only(denial: &str) -> bool {
+    denial.starts_with(READ_ONLY)
 }
 
 /// Whether a path is in git's own folder, or is the file that says where that is. By name, as git finds it; other

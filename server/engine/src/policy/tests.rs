@@ -1,5 +1,7 @@
 //! The table of modes, the order of decision, and what answers cover.
 
+mod order;
+
 use super::*;
 use protocol::config::{Category, RuleVerdict, SafetyRule};
 use protocol::tool::Reading;

@@ -149,9 +149,7 @@ pub(super) enum Stage {
     },
     /// It is being stored, because nobody can be asked.
     Queueing,
-    Running {
-        shown: String,
-    },
+    Running,
 }
 
 impl Session {
@@ -627,7 +625,7 @@ impl Session {
                     Stage::Saving { plan, .. } => (Effect::StopCall(*id), plan),
                     Stage::Asking { plan, .. } => (Effect::StopAsking(*id), plan),
                     Stage::Classifying { plan } => (Effect::StopClassifier(*id), plan),
-                    Stage::Planning | Stage::Queueing | Stage::Running { .. } => return None,
+                    Stage::Planning | Stage::Queueing | Stage::Running => return None,
                 };
                 let verdict = self.judge(self.mode, &call.call.name, &plan.accesses);
                 Some((*id, stop, plan.clone(), verdict))
@@ -661,16 +659,16 @@ impl Session {
         };
         // What is allowed as a read is judged again whenever it is planned again: nobody allowed more.
         if hold == Hold::AsConfigured {
-            call.allowed = Some(shown.clone());
+            call.allowed = Some(shown);
         }
-        call.stage = Stage::Running { shown };
+        call.stage = Stage::Running;
         out.push(Effect::Show(status(id, CallStatus::Running)));
         out.push(Effect::RunCall { call: id, hold });
     }
 
     pub(super) fn output(&mut self, id: CallId, text: String, out: &mut Vec<Effect>) {
         let Some(Call {
-            stage: Stage::Running { .. } | Stage::Saving { .. },
+            stage: Stage::Running | Stage::Saving { .. },
             ..
         }) = self.call_mut(id)
         else {
@@ -689,7 +687,7 @@ impl Session {
         let Some(call) = self.call_mut(id) else {
             return;
         };
-        let Stage::Running { shown } = &call.stage else {
+        let Stage::Running = &call.stage else {
             return;
         };
         match finished {
@@ -782,7 +780,7 @@ impl Session {
                     (Effect::StopCall(id), Ran::No)
                 }
                 // An edit that the editor has in hand, or half a command: nobody can say.
-                Stage::Running { .. } => (Effect::StopCall(id), Ran::Yes),
+                Stage::Running => (Effect::StopCall(id), Ran::Yes),
             };
             out.push(stop);
             let (text, content) = match (why, ran) {

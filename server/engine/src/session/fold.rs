@@ -2,7 +2,7 @@
 
 use super::call::{CANCELLED, CUT_OFF};
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
-use super::{Session, Settings, Untold};
+use super::{Session, Settings};
 use crate::context::{self, Answer, Asked, Entry, Held, Sight};
 use crate::provider::ToolCall;
 use protocol::approval::OptionId;
@@ -39,7 +39,10 @@ impl Session {
                     said_by.clone_from(model);
                     session.forget_raw();
                 }
-                Record::Mode { mode } => session.mode = *mode,
+                Record::Mode { mode } => {
+                    // What the model was told of it has a record of its own.
+                    session.enter(*mode);
+                }
                 Record::User { turn: id, text } => {
                     turn = Some(*id);
                     session.next.turn = session.next.turn.max(id.0 + 1);
@@ -72,10 +75,7 @@ impl Session {
                 }
                 Record::Told { answer, text } => {
                     session.next.answer = session.next.answer.max(*answer);
-                    session.untold.push(Untold {
-                        answer: *answer,
-                        text: text.clone(),
-                    });
+                    session.is_to_tell(*answer, text);
                 }
                 Record::Command { .. } | Record::Classified { .. } => {}
                 Record::Decision { option, rule, .. } => match option {

@@ -4,10 +4,11 @@ use super::call::Stop;
 use super::effect::{CallChange, CallContent, Effect, PromptEnd, Update};
 use super::{Calls, Session};
 use crate::context::{self, Answer, Asked, Entry, Held, Sight};
+use crate::policy;
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, ToolResult};
 use crate::redact::settled;
 use protocol::record::{EndReason, Record};
-use protocol::session::{CallId, PromptId, StreamId, TurnId};
+use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
 use protocol::tool::Outcome;
 use serde_json::Value;
 
@@ -245,6 +246,7 @@ impl Session {
         pictures: Vec<Held>,
         outcome: Outcome,
     ) {
+        let is_block = outcome == Outcome::Error && policy::is_for_read_only(&text);
         let Some(Entry::Answer(answer)) = self.history.last_mut() else {
             return;
         };
@@ -257,6 +259,7 @@ impl Session {
                 images: Vec::new(),
             });
             asked.pictures = pictures;
+            self.has_blocked |= is_block && self.mode == Mode::ReadOnly;
             context::forget_old_pictures(&mut self.history);
         }
     }

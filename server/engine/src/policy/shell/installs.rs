@@ -203,21 +203,26 @@ pub fn risk(name: &str, is_own: bool, words: &[Word]) -> Option<Risk> {
             "init" => false,
             _ => false,
         };
-        return Some(if asks { Risk::Run } else { Risk::Machine });
+        let changes = match name {
+            // What they change are programs, for every project.
+            "rustup" | "corepack" | "softwareupdate" => Risk::Install,
+            _ => Risk::Machine,
+        };
+        return Some(if asks { Risk::Run } else { changes });
     }
     if MANAGERS.contains(&name) {
         let asks = texts
             .iter()
             .find(|it| !matches!(**it, "-y" | "-q" | "--quiet"))
             .is_some_and(|it| QUESTIONS.contains(it));
-        return Some(if asks { Risk::Run } else { Risk::Machine });
+        return Some(if asks { Risk::Run } else { Risk::Install });
     }
     let python = name == "python" || name == "python2" || name.starts_with("python3");
     if python {
         let at = texts.iter().position(|it| *it == "-m")?;
         return match texts.get(at + 1) {
             Some(&"pip") => Some(pip(&texts[at + 2..], !is_own)),
-            Some(&"pipx") => Some(Risk::Machine),
+            Some(&"pipx") => Some(Risk::Install),
             Some(&"http.server") | Some(_) | None => None,
         };
     }
@@ -227,30 +232,30 @@ pub fn risk(name: &str, is_own: bool, words: &[Word]) -> Option<Risk> {
         "pipx" => Some(if matches!(first, "list" | "environment") {
             Risk::Run
         } else {
-            Risk::Machine
+            Risk::Install
         }),
         "npm" | "pnpm" | "yarn" | "bun" | "cnpm" => Some(javascript(name, &texts, first, second)),
         "cargo" => Some(cargo(&texts)),
         "gem" => Some(match first {
-            "install" | "update" | "uninstall" | "i" | "cleanup" | "pristine" => Risk::Machine,
+            "install" | "update" | "uninstall" | "i" | "cleanup" | "pristine" => Risk::Install,
             "push" | "fetch" | "search" | "yank" | "owner" => Risk::Network,
             _ => Risk::Run,
         }),
         "go" => Some(match first {
-            "install" => Risk::Machine,
+            "install" => Risk::Install,
             "get" | "mod" | "work" if second != "init" && second != "edit" => Risk::Network,
             _ => Risk::Run,
         }),
         "dotnet" => Some(match (first, second) {
-            ("tool", "install" | "update" | "uninstall") | ("workload", _) => Risk::Machine,
+            ("tool", "install" | "update" | "uninstall") | ("workload", _) => Risk::Install,
             ("add" | "restore" | "nuget", _) => Risk::Network,
             _ => Risk::Run,
         }),
         "uv" => Some(match (first, second) {
             ("tool", "install" | "upgrade" | "uninstall")
             | ("python", "install" | "uninstall")
-            | ("self", _) => Risk::Machine,
-            ("pip", "install" | "sync") if has(&["--system"]) => Risk::Machine,
+            | ("self", _) => Risk::Install,
+            ("pip", "install" | "sync") if has(&["--system"]) => Risk::Install,
             ("pip" | "add" | "sync" | "lock" | "remove" | "tool" | "publish" | "run", _) => {
                 Risk::Network
             }
@@ -258,16 +263,16 @@ pub fn risk(name: &str, is_own: bool, words: &[Word]) -> Option<Risk> {
         }),
         "poetry" | "pipenv" | "pdm" | "hatch" => Some(match first {
             "install" | "add" | "update" | "lock" | "sync" | "publish" | "remove" => Risk::Network,
-            "self" => Risk::Machine,
+            "self" => Risk::Install,
             _ => Risk::Run,
         }),
         "bundle" | "bundler" | "composer" | "mix" | "cpanm" | "cpan" | "luarocks" | "opam"
         | "cabal" | "stack" | "ghcup" | "dart" | "flutter" | "pod" | "helm" | "sbt"
         | "coursier" | "cs" => Some(match (name, first) {
             ("cpanm" | "cpan" | "luarocks" | "opam" | "ghcup" | "coursier" | "cs", _) => {
-                Risk::Machine
+                Risk::Install
             }
-            ("composer", "global") | ("cabal" | "stack", "install") => Risk::Machine,
+            ("composer", "global") | ("cabal" | "stack", "install") => Risk::Install,
             (
                 _,
                 "install" | "update" | "require" | "add" | "deps.get" | "pub" | "fetch" | "repo"
@@ -280,7 +285,7 @@ pub fn risk(name: &str, is_own: bool, words: &[Word]) -> Option<Risk> {
             _ => Risk::Run,
         }),
         "deno" => Some(match first {
-            "install" if has(&["-g", "--global"]) => Risk::Machine,
+            "install" if has(&["-g", "--global"]) => Risk::Install,
             "install" | "add" | "cache" | "upgrade" => Risk::Network,
             _ => Risk::Run,
         }),
@@ -301,7 +306,7 @@ fn pip(texts: &[&str], is_machine: bool) -> Risk {
                 matches!(name, "-t" | "--target" | "--prefix" | "--root") || it.starts_with("-t")
             });
             if is_machine && !is_local {
-                Risk::Machine
+                Risk::Install
             } else {
                 Risk::Network
             }
@@ -325,7 +330,7 @@ fn javascript(name: &str, texts: &[&str], first: &str, second: &str) -> Risk {
     if is_global && !asks
         || name == "yarn" && first == "global" && second != "list" && second != "bin"
     {
-        return Risk::Machine;
+        return Risk::Install;
     }
     match first {
         "install" | "i" | "ci" | "add" | "update" | "up" | "upgrade" | "publish" | "audit"
@@ -345,7 +350,7 @@ fn cargo(texts: &[&str]) -> Risk {
         .copied()
         .unwrap_or_default();
     match first {
-        "install" | "uninstall" | "binstall" | "install-update" => Risk::Machine,
+        "install" | "uninstall" | "binstall" | "install-update" => Risk::Install,
         "fetch" | "add" | "update" | "publish" | "search" | "login" | "owner" | "yank"
         | "vendor" | "info" | "generate-lockfile" => Risk::Network,
         _ => Risk::Run,

@@ -185,13 +185,20 @@ const NETWORK: &[&str] = &[
     "resolve-dnsname",
 ];
 
-const MACHINE: &[&str] = &[
+/// They install for every project of the person (spec 19.3).
+const INSTALLERS: &[&str] = &[
     "install-module",
     "install-package",
     "install-script",
     "install-packageprovider",
     "update-module",
     "uninstall-module",
+    "add-appxpackage",
+    "remove-appxpackage",
+    "install-windowsfeature",
+];
+
+const MACHINE: &[&str] = &[
     "set-executionpolicy",
     "new-service",
     "set-service",
@@ -206,14 +213,11 @@ const MACHINE: &[&str] = &[
     "add-localgroupmember",
     "enable-windowsoptionalfeature",
     "disable-windowsoptionalfeature",
-    "add-appxpackage",
-    "remove-appxpackage",
     "register-scheduledtask",
     "new-netfirewallrule",
     "set-netfirewallprofile",
     "checkpoint-computer",
     "set-mppreference",
-    "install-windowsfeature",
     "mount-diskimage",
     "start-process",
     "saps",
@@ -469,6 +473,7 @@ fn one(
             verdict.at_least(Risk::Change)
         }
         _ if NETWORK.contains(&plain.as_str()) => verdict.at_least(Risk::Network),
+        _ if INSTALLERS.contains(&plain.as_str()) => verdict.at_least(Risk::Install),
         _ if MACHINE.contains(&plain.as_str()) => verdict.at_least(Risk::Machine),
         _ if READERS.contains(&plain.as_str()) => {
             if texts.iter().any(|it| {

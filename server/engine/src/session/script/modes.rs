@@ -362,6 +362,192 @@ fn an_option_that_was_offered_stands_though_the_mode_has_changed_since() {
 }
 
 #[test]
+fn once_read_only_is_left_the_model_is_told_that_its_denials_no_longer_hold() {
+    check(
+        r#"
+> mode read_only
+> prompt "write"
+> model call write_file {"path":"a"}
+> planned write /p/a
+> model end tool_calls
+> model end
+> mode auto
+> mode ask
+> restart
+> prompt "again"
+> model end
+> mode read_only
+> mode ask
+> prompt "and again"
+"#,
+        expect![[r#"
+            append mode read_only
+            show mode read_only
+
+            append user t0 "write"
+            ask-model #0: user "write"
+
+            append call 0 a0 c0 write_file {"path":"a"}
+            show call 0 write_file {"path":"a"}
+            plan-call 0 write_file {"path":"a"}
+
+            show call 0 "Edit /p/a" diff /p/a ""
+            append result 0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
+            show call 0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
+
+            ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
+
+            append ended t0 done
+            answer p0 ended EndTurn
+
+            append mode auto
+            show mode auto
+            append told "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason."
+
+            append mode ask
+            show mode ask
+
+            (nothing)
+
+            append user t1 "again"
+            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "again"
+
+            append ended t1 done
+            answer p1 ended EndTurn
+
+            append mode read_only
+            show mode read_only
+
+            append mode ask
+            show mode ask
+
+            append user t2 "and again"
+            ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "again" + "and again"
+        "#]],
+    );
+}
+
+#[test]
+fn a_denial_for_another_reason_is_not_taken_back_with_read_only() {
+    check(
+        r#"
+> mode read_only
+> prompt "read, and loosen yourself"
+> model call read_file {"path":"a"}
+> model call write_file {"path":"/u/config.toml"}
+> planned 0 read /p/a
+> planned 1 write /u/config.toml
+> finished 0 ok "Denied: the session is in read_only mode"
+> model end tool_calls
+> model end
+> mode ask
+> prompt "on"
+"#,
+        expect![[r#"
+            append mode read_only
+            show mode read_only
+
+            append user t0 "read, and loosen yourself"
+            ask-model #0: user "read, and loosen yourself"
+
+            append call 0 a0 c0 read_file {"path":"a"}
+            show call 0 read_file {"path":"a"}
+            plan-call 0 read_file {"path":"a"}
+
+            append call 1 a0 c1 write_file {"path":"/u/config.toml"}
+            show call 1 write_file {"path":"/u/config.toml"}
+            plan-call 1 write_file {"path":"/u/config.toml"}
+
+            show call 0 "Read /p/a"
+            show call 0 running
+            run-call 0
+
+            show call 1 "Edit /u/config.toml" diff /u/config.toml ""
+            append result 1 error "Denied: /u/config.toml belongs to Undine's own settings and history, which tools never write."
+            show call 1 error "Denied: /u/config.toml belongs to Undine's own settings and history, which tools never write."
+
+            append result 0 ok "Denied: the session is in read_only mode" 7 ms
+            show call 0 ok "Denied: the session is in read_only mode" 7 ms
+
+            ask-model #1: user "read, and loosen yourself" | assistant call c0 read_file {"path":"a"} call c1 write_file {"path":"/u/config.toml"} | results c0 "Denied: the session is in read_only mode", c1 error "Denied: /u/config.toml belongs to Undine's own settings and history, which tools never write."
+
+            append ended t0 done
+            answer p0 ended EndTurn
+
+            append mode ask
+            show mode ask
+
+            append user t1 "on"
+            ask-model #2: user "read, and loosen yourself" | assistant call c0 read_file {"path":"a"} call c1 write_file {"path":"/u/config.toml"} | results c0 "Denied: the session is in read_only mode", c1 error "Denied: /u/config.toml belongs to Undine's own settings and history, which tools never write." | user "on"
+        "#]],
+    );
+}
+
+#[test]
+fn read_only_that_is_back_before_the_model_was_told_is_told_too() {
+    check(
+        r#"
+> mode read_only
+> prompt "write"
+> model call write_file {"path":"a"}
+> planned write /p/a
+> model end tool_calls
+> model end
+> mode ask
+> mode read_only
+> prompt "again"
+> model end
+> restart
+> mode ask
+> prompt "and again"
+"#,
+        expect![[r#"
+            append mode read_only
+            show mode read_only
+
+            append user t0 "write"
+            ask-model #0: user "write"
+
+            append call 0 a0 c0 write_file {"path":"a"}
+            show call 0 write_file {"path":"a"}
+            plan-call 0 write_file {"path":"a"}
+
+            show call 0 "Edit /p/a" diff /p/a ""
+            append result 0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
+            show call 0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
+
+            ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
+
+            append ended t0 done
+            answer p0 ended EndTurn
+
+            append mode ask
+            show mode ask
+            append told "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason."
+
+            append mode read_only
+            show mode read_only
+            append told "The session is in read_only mode again, and what that mode denied is denied again."
+
+            append user t1 "again"
+            ask-model #2: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "The session is in read_only mode again, and what that mode denied is denied again." + "again"
+
+            append ended t1 done
+            answer p1 ended EndTurn
+
+            (nothing)
+
+            append mode ask
+            show mode ask
+            append told "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason."
+
+            append user t2 "and again"
+            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "The session is in read_only mode again, and what that mode denied is denied again." + "again" + "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "and again"
+        "#]],
+    );
+}
+
+#[test]
 fn a_read_that_is_planned_again_is_judged_again_and_never_runs_as_more() {
     check(
         r#"
