@@ -63,6 +63,10 @@ impl Reader<'_> {
     /// Judges a command's words; gives what it writes.
     pub fn run(&mut self, words: Vec<Word>) -> Feed {
         self.reached = None;
+        // Marks list folders, whichever program gets the names.
+        for word in words.iter().filter(|it| it.glob) {
+            self.argument(word, Deed::Read);
+        }
         self.behind(&words, 0)
     }
 

@@ -77,8 +77,6 @@ const READERS: &[&str] = &[
     "zcat",
     "bzcat",
     "xzcat",
-    "nm",
-    "size",
 ];
 
 /// They read, and what they are given is no path.
@@ -94,8 +92,8 @@ const WITH_DOORS: &[(&str, Arguments)] = &[
     ("sort", Arguments::Paths),
     ("uniq", Arguments::Paths),
     ("find", Arguments::Paths),
-    ("fd", Arguments::TextThenPaths),
-    ("fdfind", Arguments::TextThenPaths),
+    ("fd", Arguments::Paths),
+    ("fdfind", Arguments::Paths),
     ("tree", Arguments::Paths),
     ("rg", Arguments::TextThenPaths),
     ("grep", Arguments::TextThenPaths),

@@ -605,6 +605,9 @@ impl Reader<'_> {
             self.unreadable();
             return Feed::default();
         };
+        for word in words.iter().filter(|it| it.glob) {
+            self.check(word, Deed::Read);
+        }
         self.perhaps(|it| {
             let are_many = words.len() > MAX_ROUNDS || words.is_empty();
             let values = match are_many {
@@ -733,6 +736,10 @@ impl Reader<'_> {
         for it in found {
             let before = self.is_readable;
             for word in self.words(it, text) {
+                // It may turn into an operator that computes.
+                if !word.known && !is_bash && it.kind() != "string" {
+                    self.at_least(Risk::Run);
+                }
                 if word.known && word.text.starts_with('/') || word.text.contains("..") {
                     self.check(&word, Deed::Read);
                 }
