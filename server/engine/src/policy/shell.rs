@@ -1,6 +1,9 @@
 //! What a command line would do, read from its text alone (spec 19.4 to 19.6).
 
+mod arguments;
 mod assign;
+mod blocks;
+mod builtins;
 mod canonical;
 mod command;
 mod expand;
@@ -14,10 +17,13 @@ mod place;
 mod powershell;
 mod programs;
 mod reader;
+mod redirect;
 mod scan;
 mod scratchpad;
+mod scripts;
 mod walk;
 mod word;
+mod wrappers;
 
 use protocol::tool::{Reading, Risk};
 use reader::Reader;

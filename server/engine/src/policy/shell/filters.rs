@@ -86,6 +86,12 @@ pub fn risk(name: &str, words: &[Word], known: Known) -> Risk {
                 .any(|it| matches!(it.text.as_str(), "-v" | "-R")),
         ),
         "tar" => tar(words),
+        // `wait -p` computes a name.
+        "wait" => runs(
+            words[1..]
+                .iter()
+                .any(|it| !it.known || it.text.starts_with('-')),
+        ),
         "rm" | "mv" | "cp" | "ln" | "install" | "gzip" | "xz" | "split" => {
             let is_program = match name {
                 "install" => has(words, &['s'], &["strip-program", "strip"]),
@@ -172,32 +178,16 @@ fn awk(words: &[Word]) -> Risk {
         "PROCINFO",
         "extension",
     ];
-    let is_marked = |mark: char| text.contains(mark);
     // `||` is no pipe.
     if runs.iter().any(|it| text.contains(it)) || text.replace("||", "").contains('|') {
         return Risk::Run;
     }
-    // A comparison looks like a redirection: only one in a condition before the braces is told apart.
-    if is_marked('>')
-        && (text.contains("print") || text.contains(">>") || !text.contains('{'))
-        && !is_comparison(text)
-    {
+    // Before the first `print` a `>` compares; behind it, it may write.
+    let first = text.find("print").unwrap_or(text.len());
+    if text[first..].contains('>') {
         return Risk::Run;
     }
-    // An assignment among the files changes nothing but awk's own variables.
     Risk::Read
-}
-
-/// Each `>` of an awk program stands in a condition: before any brace, or in `if (…)`, and not behind a `print`.
-fn is_comparison(text: &str) -> bool {
-    text.match_indices('>').all(|(at, _)| {
-        let before = &text[..at];
-        let statement = before
-            .rsplit(['{', ';', '}', '\n'])
-            .next()
-            .unwrap_or(before);
-        !statement.contains("print")
-    })
 }
 
 /// sed's programs: `s…e`, `e`, `w`, `r` of other files, and `-i`.
@@ -246,12 +236,20 @@ fn is_reading_sed(script: &str) -> bool {
     let mut at = 0;
     // Up to the next delimiter that is not escaped; a class in brackets may hold one.
     let skip = |at: &mut usize, mark: char| {
+        let mut class: Option<usize> = None;
         while let Some(it) = text.get(*at) {
             *at += 1;
             match it {
                 '\\' => *at += 1,
-                it if *it == mark => return true,
+                // Some take a mark in brackets for the end, some do not.
+                it if *it == mark => return class.is_none(),
                 '\n' => return false,
+                '[' if class.is_none() => class = Some(*at),
+                // The first one is a member.
+                ']' => {
+                    class = class
+                        .filter(|from| *at == from + 1 || *at == from + 2 && text[*from] == '^');
+                }
                 _ => {}
             }
         }
@@ -279,16 +277,7 @@ fn is_reading_sed(script: &str) -> bool {
                 if mark.is_alphanumeric() || mark.is_whitespace() || mark == '\\' {
                     return false;
                 }
-                // Brackets may hide a delimiter: such a script is not told apart here.
-                let from = at;
                 if !skip(&mut at, mark) || !skip(&mut at, mark) {
-                    return false;
-                }
-                let inner = &text[from..at];
-                if mark != '/'
-                    && inner.contains(&'[')
-                    && inner.iter().filter(|it| **it == mark).count() > 2
-                {
                     return false;
                 }
                 while let Some(&flag) = text.get(at) {
@@ -314,10 +303,12 @@ fn tar(words: &[Word]) -> Risk {
     let is_known = first.known
         && !first.text.starts_with("--")
         && letters.chars().all(|it| "ctxvzjJfpkahC".contains(it));
+    // `host:file` is fetched by a program.
+    let is_remote = words[1..].iter().any(|it| it.text.contains(':'));
     let has_longs = words[2..]
         .iter()
         .any(|it| it.text.starts_with('-') && it.text != "-C");
-    if !is_known || has_longs {
+    if !is_known || has_longs || is_remote {
         return Risk::Run;
     }
     match (letters.contains('t'), letters.contains(['c', 'x'])) {

@@ -40,6 +40,19 @@ fn verdict(reading: &Reading) -> &'static str {
     }
 }
 
+/// Puts the mark for each `\u{…}`: a corpus shows what is not seen.
+fn with_marks(line: &str) -> String {
+    let mut parts = line.split("\\u{");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (code, rest) = part.split_once('}').expect("a mark ends");
+        let code = u32::from_str_radix(code, 16).expect("a mark is a number");
+        out.push(char::from_u32(code).expect("a mark is a character"));
+        out.push_str(rest);
+    }
+    out
+}
+
 /// Judges each line of a corpus: verdict, a bar, the line with `\n` for a new line.
 fn check(corpus: &str, around: &Surroundings) -> usize {
     let mut wrong = Vec::new();
@@ -52,6 +65,7 @@ fn check(corpus: &str, around: &Surroundings) -> usize {
             .split_once(" | ")
             .unwrap_or_else(|| panic!("no bar: {row}"));
         let line = line.replace("\\n\\t", "\n\t").replace("\\n", "\n");
+        let line = with_marks(&line);
         let reading = read(&line, around);
         n += 1;
         if verdict(&reading) != wanted.trim() {
@@ -80,7 +94,7 @@ pub const CORPUS: &[&str] = &[
 #[test]
 fn lines_have_the_right_verdict() {
     let n: usize = CORPUS.iter().map(|it| check(it, &around())).sum();
-    assert!(n > 150, "only {n} lines");
+    assert!(n > 600, "only {n} lines");
 }
 
 /// PowerShell in a project on a Windows disk.
@@ -92,6 +106,140 @@ fn windows() -> Surroundings {
         roots: vec![PathBuf::from(r"C:\Users\ada\project")],
         scratchpad: None,
         protected: vec![PathBuf::from(r"C:\Users\ada\AppData\undine")],
+    }
+}
+
+#[test]
+fn the_scratchpad_is_left_by_no_word_of_a_line_that_stays_in_it() {
+    let pad = Surroundings {
+        cwd: PathBuf::from("/tmp/pad/a"),
+        ..around()
+    };
+    for line in [
+        "ls",
+        "cat x",
+        "mkdir -p a/b",
+        "rm -rf b",
+        "cp /tmp/pad/x y",
+        "touch a.txt b.txt",
+        "sort -o x y",
+        "grep -rn x .",
+    ] {
+        assert!(read(line, &pad).in_scratchpad, "{line}");
+    }
+    for line in [
+        "cat ../x",
+        "cat /etc/passwd",
+        "cat /tmp/padded",
+        "rm -rf /tmp/pad/../x",
+        "ls; ls",
+        "ls > x",
+        "ls *",
+        "cat $x",
+        "cat ~/x",
+        "python3 x.py",
+        "./x",
+        "sh x",
+        "cp x C:/y",
+        "cp x d:y",
+        "grep -f/etc/x y",
+        "sort --files0-from=/etc/x",
+        "sort -o/etc/x y",
+        "touch x=/etc/y",
+        "curl http://x",
+        "find . -delete",
+        "ln -s /etc x",
+        "cat `x`",
+        "cat 'x'",
+        "ls\trm",
+        "sort --compress-program=x y",
+        "tar xf x",
+        "env ls",
+        "git status",
+        "cat a\nrm b",
+        "",
+    ] {
+        assert!(!read(line, &pad).in_scratchpad, "{line}");
+    }
+    assert!(!read("ls", &around()).in_scratchpad);
+}
+
+/// Lines that say the same have one form, and those that do not have none in common.
+#[test]
+fn a_canonical_form_tells_lines_apart_that_differ_and_no_others() {
+    let form = |line: &str| read(line, &around()).canonical;
+    for (form_of, same) in [
+        (
+            "git status",
+            &[
+                "git   status",
+                " git status ",
+                "'git' status",
+                "git \"status\"",
+                "git status # look",
+                "git \\\nstatus",
+                "\ngit status\n",
+                "git status;",
+            ][..],
+        ),
+        (
+            "git commit -m 'a b'",
+            &[
+                "git commit -m \"a b\"",
+                "git commit -m a\\ b",
+                "git commit  -m 'a b'",
+            ],
+        ),
+        ("a; b", &["a;b", "a\nb", "a\n\n b", "a ; b", "a # c\nb"]),
+        (
+            "a && b | c",
+            &["a&&b|c", "a &&\nb |\nc", "a && 'b' | \"c\""],
+        ),
+        ("ls >x 2>&1", &["ls > x 2>&1", "ls >x 2>&1"]),
+        ("if a; then b; fi", &["if a\nthen b\nfi", "if a;then b;fi"]),
+    ] {
+        assert_eq!(form(form_of).as_deref(), Some(form_of));
+        for line in same {
+            assert_eq!(form(line).as_deref(), Some(form_of), "{line:?}");
+        }
+    }
+    for (one, other) in [
+        ("rm a b", "rm 'a b'"),
+        ("ls *", "ls '*'"),
+        ("ls ~", "ls '~'"),
+        ("a=b c", "'a=b' c"),
+        ("echo $x", "echo '$x'"),
+        ("echo 2>f", "echo 2 >f"),
+        ("a & b", "a; b"),
+        ("a | b", "a || b"),
+        ("cd then; x", "cd then x"),
+        ("if a", "'if' a"),
+        ("echo {a,b}", "echo '{a,b}'"),
+        ("(a; b)", "a; b"),
+        ("a; b", "a 'b'"),
+        ("echo a#b", "echo a #b"),
+        ("echo \"a\nb\"", "echo a b"),
+        ("echo \\$x", "echo $x"),
+        ("echo ''", "echo"),
+        ("! a", "'!' a"),
+        ("git push", "git push x"),
+    ] {
+        assert_ne!(
+            form(one).unwrap_or_else(|| one.to_owned()),
+            form(other).unwrap_or_else(|| other.to_owned()),
+            "{one} / {other}"
+        );
+    }
+    for line in [
+        "ls 'x",
+        "ls $(",
+        "if x",
+        "ls \u{202e}x",
+        "a |",
+        "(a",
+        "ls\r",
+    ] {
+        assert_eq!(form(line), None, "{line:?}");
     }
 }
 

@@ -3,9 +3,7 @@
 //! Whatever is not known by name here is no read. `sh` may be dash: what it reads differently from bash is none
 //! either.
 
-use super::expand::name_length;
 use super::grammar::{self, children};
-use super::place::Deed;
 use super::reader::{Feed, MAX_NESTED, Reader, TOO_DEEP};
 use super::word::{HOLE, Taint, Value, Word};
 use super::{assign, forbidden, scan};
@@ -15,8 +13,6 @@ use tree_sitter::Node;
 
 /// How deep a tree is walked.
 const MAX_HEIGHT: usize = 120;
-/// Words of a loop that are tried one by one.
-const MAX_ROUNDS: usize = 8;
 
 impl Reader<'_> {
     /// Reads a script: the line itself, or one in a line. Gives what its last command writes.
@@ -65,7 +61,7 @@ impl Reader<'_> {
     }
 
     /// All commands of a block, one after another.
-    fn statements(&mut self, node: Node<'_>, text: &str) -> Feed {
+    pub fn statements(&mut self, node: Node<'_>, text: &str) -> Feed {
         let is_block = !matches!(
             node.kind(),
             "while_statement" | "if_statement" | "elif_clause"
@@ -113,7 +109,7 @@ impl Reader<'_> {
         })
     }
 
-    fn visit(&mut self, node: Node<'_>, text: &str) -> Feed {
+    pub fn visit(&mut self, node: Node<'_>, text: &str) -> Feed {
         let kind = node.kind();
         self.reached = None;
         if !self.step() {
@@ -290,7 +286,7 @@ impl Reader<'_> {
     }
 
     /// A statement whose last command reads this.
-    fn fed(&mut self, node: Node<'_>, text: &str, feed: Feed) -> Feed {
+    pub fn fed(&mut self, node: Node<'_>, text: &str, feed: Feed) -> Feed {
         match node.kind() {
             "list" => self.list(node, text, Some(feed)),
             "pipeline" => self.pipeline(node, text, Some(feed)),
@@ -315,7 +311,13 @@ impl Reader<'_> {
     }
 
     /// One command's output into the next; `last` is what a heredoc gives the last one.
-    fn pipe(&mut self, parts: &[Node<'_>], text: &str, first: Feed, last: Option<Feed>) -> Feed {
+    pub fn pipe(
+        &mut self,
+        parts: &[Node<'_>],
+        text: &str,
+        first: Feed,
+        last: Option<Feed>,
+    ) -> Feed {
         let mut feed = first;
         for (n, part) in parts.iter().enumerate() {
             let is_last = n + 1 == parts.len();
@@ -341,405 +343,6 @@ impl Reader<'_> {
             };
         }
         feed
-    }
-
-    fn redirected(&mut self, node: Node<'_>, text: &str) -> Feed {
-        if !grammar::is_whole(node, text) {
-            self.unreadable();
-        }
-        let mut body = None;
-        let mut fed = None;
-        let mut rest = Vec::new();
-        // The grammar hangs it on the whole list, and it is of its last command, which may run elsewhere.
-        let is_list = node.named_child(0).is_some_and(|it| it.kind() == "list");
-        for child in children(node) {
-            match child.kind() {
-                "file_redirect" => {
-                    let before = (self.risk, self.forbidden.clone());
-                    fed = self.redirect(child, text).or(fed);
-                    if is_list {
-                        // It is judged below, where the folder is known.
-                        (self.risk, self.forbidden) = before;
-                    }
-                }
-                "herestring_redirect" => fed = Some(self.herestring(child, text)),
-                "heredoc_redirect" => fed = Some(self.heredoc(child, text, &mut rest)),
-                _ if body.is_none() && child.is_named() => body = Some(child),
-                _ => self.unreadable(),
-            }
-        }
-        if !self.extra.is_empty() && body.is_none_or(|it| it.kind() != "command") {
-            // `>f program`, or a program that nobody has looked for.
-            let words = std::mem::take(&mut self.extra);
-            self.unreadable();
-            self.run(words);
-        }
-        let mut feed = match (body, fed) {
-            (Some(body), Some(fed)) => self.fed(body, text, fed),
-            (Some(body), None) => self.visit(body, text),
-            (None, _) => Feed::default(),
-        };
-        if is_list {
-            let folders = self.reached.clone().unwrap_or_else(|| self.cwds.clone());
-            let folders = std::mem::replace(&mut self.cwds, folders);
-            for child in children(node) {
-                match child.kind() {
-                    "file_redirect" => {
-                        self.redirect(child, text);
-                    }
-                    "heredoc_redirect" => {
-                        for inner in children(child) {
-                            if inner.kind() == "file_redirect" {
-                                self.redirect(inner, text);
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            self.extra.clear();
-            self.cwds = folders;
-        }
-        for after in rest {
-            feed = match after.kind() {
-                "pipeline" => {
-                    let parts: Vec<Node<'_>> = children(after)
-                        .into_iter()
-                        .filter(|it| it.is_named())
-                        .collect();
-                    self.pipe(&parts, text, feed, None)
-                }
-                _ => self.perhaps(|it| it.visit(after, text)),
-            };
-        }
-        feed
-    }
-
-    /// A heredoc; what stands behind its mark in the same line goes to `rest`.
-    fn heredoc<'t>(&mut self, node: Node<'t>, text: &str, rest: &mut Vec<Node<'t>>) -> Feed {
-        let mut feed = Feed {
-            text: Some(String::new()),
-            taint: Taint::None,
-        };
-        let mut start = "";
-        let mut end = "";
-        for child in children(node) {
-            match child.kind() {
-                "<<" => {}
-                // Leading tabs go away.
-                "<<-" => self.at_least(Risk::Run),
-                "heredoc_start" => start = &text[child.byte_range()],
-                "heredoc_end" => {
-                    end = &text[child.byte_range()];
-                    let before = text[..child.start_byte()].trim_end_matches('\t');
-                    let is_line = before.ends_with('\n')
-                        && matches!(text.as_bytes().get(child.end_byte()), None | Some(b'\n'));
-                    if !is_line {
-                        self.unreadable();
-                    }
-                }
-                "heredoc_body" => {
-                    feed = match start.contains(['\'', '"', '\\']) {
-                        true => Feed {
-                            text: Some(text[child.byte_range()].to_owned()),
-                            taint: Taint::None,
-                        },
-                        false => self.body(child, text),
-                    };
-                }
-                "file_redirect" => {
-                    self.redirect(child, text);
-                }
-                "herestring_redirect" => {
-                    self.herestring(child, text);
-                }
-                "&&" | "||" => {}
-                _ if child.is_named() && child.kind() != "ERROR" => match child.kind() {
-                    // Arguments behind the mark belong to a command that was judged without them.
-                    "word" | "string" | "raw_string" | "number" | "concatenation" => {
-                        self.unreadable();
-                        self.inside(child, text);
-                    }
-                    _ => rest.push(child),
-                },
-                _ => self.unreadable(),
-            }
-        }
-        let plain: String = start
-            .chars()
-            .filter(|it| !matches!(it, '\'' | '"' | '\\'))
-            .collect();
-        if plain != end || name_length(&plain) != plain.len() || plain.is_empty() {
-            self.unreadable();
-        }
-        feed
-    }
-
-    fn herestring(&mut self, node: Node<'_>, text: &str) -> Feed {
-        // dash has none.
-        let mut feed = Feed::default();
-        for child in children(node).into_iter().filter(|it| it.is_named()) {
-            let words = self.words(child, text);
-            let all: Vec<&str> = words.iter().map(|it| it.text.as_str()).collect();
-            feed = Feed {
-                text: Some(all.join(" ")),
-                taint: words.iter().map(|it| it.taint).max().unwrap_or_default(),
-            };
-        }
-        feed
-    }
-
-    /// A redirection; gives what the command reads if this one says it.
-    fn redirect(&mut self, node: Node<'_>, text: &str) -> Option<Feed> {
-        if !grammar::is_whole(node, text) {
-            self.unreadable();
-        }
-        let mut operator = "";
-        let mut words: Vec<Word> = Vec::new();
-        let mut has_target = false;
-        for child in children(node) {
-            match child.kind() {
-                "file_descriptor" => {}
-                ">" | ">>" | ">|" | "&>" | "&>>" | "<" | "<&" | ">&" | "<&-" | ">&-" => {
-                    operator = &text[child.byte_range()];
-                }
-                // The grammar takes the command's words behind the target for more targets.
-                // A number right before the next one's mark is its own.
-                _ if has_target && is_descriptor(child, text) => self.unreadable(),
-                _ if child.is_named() && has_target => {
-                    let mut more = self.words(child, text);
-                    self.extra.append(&mut more);
-                }
-                _ if child.is_named() => {
-                    has_target = true;
-                    words = self.words(child, text);
-                }
-                _ => self.unreadable(),
-            }
-        }
-        let is_read = operator == "<";
-        let [target] = words.as_slice() else {
-            // Some shells write to each, some to none.
-            if !operator.ends_with('-') || !words.is_empty() {
-                self.at_least(Risk::Run);
-            }
-            for word in &words {
-                self.write_to(word);
-            }
-            return None;
-        };
-        if operator.ends_with('&')
-            && target.known
-            && target.text.bytes().all(|it| it.is_ascii_digit())
-        {
-            return None;
-        }
-        if target.text.starts_with("/dev/tcp/") || target.text.starts_with("/dev/udp/") {
-            self.at_least(Risk::Network);
-            self.stdin.taint = Taint::Downloaded;
-            return Some(Feed {
-                text: None,
-                taint: Taint::Downloaded,
-            });
-        }
-        if is_read {
-            if !target.known {
-                self.at_least(Risk::Run);
-            }
-            self.check(target, Deed::Read);
-            return Some(Feed {
-                text: None,
-                taint: target.taint,
-            });
-        }
-        self.write_to(target);
-        None
-    }
-
-    /// Something is written to a file, by redirection or by `tee`.
-    pub fn write_to(&mut self, target: &Word) {
-        let cwd = self.cwds.first().cloned().unwrap_or_default();
-        let path = super::place::resolve(&cwd, &target.text, false);
-        if target.known
-            && super::place::is_harmless(&path)
-            && path != std::path::Path::new("/dev/tty")
-        {
-            return;
-        }
-        self.at_least(if target.known && !target.glob {
-            Risk::Change
-        } else {
-            Risk::Run
-        });
-        if self.is_sensitive(target) {
-            self.forbid("writing to a folder of the system, a device, .ssh or a file that a shell starts with");
-        }
-        self.check(target, Deed::Write);
-    }
-
-    fn for_each(&mut self, node: Node<'_>, text: &str) -> Feed {
-        if !grammar::is_whole(node, text) {
-            self.unreadable();
-        }
-        let mut name = "";
-        let mut words = Vec::new();
-        let mut has_list = false;
-        let mut body = None;
-        for child in children(node) {
-            match child.kind() {
-                "variable_name" => name = &text[child.byte_range()],
-                "in" => has_list = true,
-                // It asks on the terminal.
-                "select" => self.at_least(Risk::Run),
-                "do_group" | "compound_statement" => body = Some(child),
-                "comment" => {}
-                _ if child.is_named() && has_list => words.append(&mut self.words(child, text)),
-                _ if child.is_named() => self.unreadable(),
-                _ => {}
-            }
-        }
-        if !assign::is_harmless_name(name) {
-            self.at_least(Risk::Run);
-        }
-        let Some(body) = body else {
-            self.unreadable();
-            return Feed::default();
-        };
-        self.perhaps(|it| {
-            let are_many = words.len() > MAX_ROUNDS || words.is_empty();
-            let values = match are_many {
-                true => vec![Value::unknown(); 2],
-                false => words.iter().map(as_value).collect(),
-            };
-            for value in values {
-                if it.is_exhausted() {
-                    break;
-                }
-                // The loop itself sets it, in each round.
-                let (vars, branches) = (&mut it.vars, it.n_branches);
-                vars.insert(name.to_owned(), value);
-                it.statements(body, text);
-                it.n_branches = branches;
-            }
-            if are_many {
-                for word in &words {
-                    it.vars.insert(name.to_owned(), as_value(word));
-                    if !it.step() {
-                        break;
-                    }
-                    it.statements(body, text);
-                }
-            }
-            it.vars.insert(name.to_owned(), Value::unknown());
-        });
-        Feed::default()
-    }
-
-    fn case(&mut self, node: Node<'_>, text: &str) -> Feed {
-        for child in children(node) {
-            match child.kind() {
-                "case_item" => {
-                    let mut is_pattern = true;
-                    for part in children(child) {
-                        match part.kind() {
-                            ")" => is_pattern = false,
-                            "comment" => {}
-                            _ if !part.is_named() => {}
-                            _ if is_pattern => self.inside(part, text),
-                            _ => {
-                                self.visit(part, text);
-                            }
-                        }
-                    }
-                }
-                "comment" => {}
-                _ if child.is_named() => {
-                    self.words(child, text);
-                }
-                _ => {}
-            }
-        }
-        Feed::default()
-    }
-
-    fn function(&mut self, node: Node<'_>, text: &str) -> Feed {
-        // A name may now be anything.
-        self.at_least(Risk::Run);
-        let parts: Vec<Node<'_>> = children(node)
-            .into_iter()
-            .filter(|it| it.is_named())
-            .collect();
-        let [name, body, ..] = parts.as_slice() else {
-            self.unreadable();
-            return Feed::default();
-        };
-        let name = text[name.byte_range()].to_owned();
-        if forbidden::is_fork_bomb(*body, text, &name) {
-            self.forbid("a fork bomb");
-        }
-        self.functions
-            .insert(name, text[body.byte_range()].to_owned());
-        let arguments = self.arguments.take();
-        self.perhaps(|it| it.visit(*body, text));
-        self.arguments = arguments;
-        Feed::default()
-    }
-
-    /// `[ … ]` and `[[ … ]]`.
-    fn test(&mut self, node: Node<'_>, text: &str) -> Feed {
-        let raw = &text[node.byte_range()];
-        let is_bash = raw.starts_with("[[");
-        let mut risk = Risk::Read;
-        grammar::each(node, |it| {
-            let word = &text[it.byte_range()];
-            match it.kind() {
-                // Numbers are computed there, and computing may run commands.
-                "test_operator"
-                    if matches!(
-                        word,
-                        "-v" | "-R" | "-N" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"
-                    ) && (is_bash || word == "-v" || word == "-R") =>
-                {
-                    risk = Risk::Run;
-                }
-                // dash reads these as redirections and as commands.
-                "<" | ">" | "&&" | "||" | "(" | "regex" | "=~" if is_bash => risk = Risk::Run,
-                "<" | ">" | "&&" | "||" | "((" => risk = Risk::Run,
-                "command_substitution" | "process_substitution" | "string" | "raw_string" => {
-                    return ControlFlow::Break(());
-                }
-                _ => {}
-            }
-            ControlFlow::Continue(())
-        });
-        self.at_least(risk);
-        let mut found = Vec::new();
-        grammar::each(node, |it| match it.kind() {
-            "word"
-            | "string"
-            | "raw_string"
-            | "concatenation"
-            | "simple_expansion"
-            | "expansion"
-            | "command_substitution"
-            | "process_substitution"
-            | "arithmetic_expansion"
-            | "ansi_c_string" => {
-                found.push(it);
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        });
-        for it in found {
-            let before = self.is_readable;
-            for word in self.words(it, text) {
-                if word.known && word.text.starts_with('/') || word.text.contains("..") {
-                    self.check(&word, Deed::Read);
-                }
-            }
-            self.is_readable = before && self.is_readable;
-        }
-        Feed::default()
     }
 
     fn command(&mut self, node: Node<'_>, text: &str) -> Feed {
@@ -790,20 +393,5 @@ impl Reader<'_> {
             Some(fed) => self.with_stdin(fed, |it| it.run(words)),
             None => self.run(words),
         }
-    }
-}
-
-fn is_descriptor(node: Node<'_>, text: &str) -> bool {
-    text[node.byte_range()]
-        .bytes()
-        .all(|it| it.is_ascii_digit())
-        && matches!(text.as_bytes().get(node.end_byte()), Some(b'<' | b'>'))
-}
-
-fn as_value(word: &Word) -> Value {
-    Value {
-        text: word.text.clone(),
-        sure: word.known && !word.glob,
-        taint: word.taint,
     }
 }
