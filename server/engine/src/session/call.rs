@@ -125,8 +125,16 @@ pub(super) struct Call {
     pub(super) rounds: u32,
     /// Why documents were not saved before it, each time that this was tried.
     pub(super) not_saved: Vec<String>,
-    /// The hash that was allowed, by the policy or the person.
-    pub(super) allowed: Option<String>,
+    /// What was allowed, by the policy or the person.
+    pub(super) allowed: Option<Allowed>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Allowed {
+    /// The plan's hash.
+    pub(super) shown: String,
+    /// What it was allowed under. What ran unasked because it was held is not allowed without that.
+    pub(super) hold: Hold,
 }
 
 #[derive(Debug)]
@@ -149,9 +157,7 @@ pub(super) enum Stage {
     },
     /// It is being stored, because nobody can be asked.
     Queueing,
-    Running {
-        shown: String,
-    },
+    Running,
 }
 
 impl Session {
@@ -265,10 +271,11 @@ impl Session {
                 self.advance(out);
             }
             // What was shown and allowed before is allowed again; anything else is asked about.
-            Verdict::Allow(_) | Verdict::Classify | Verdict::Ask(_)
-                if allowed.as_deref() == Some(plan.shown.as_str()) =>
-            {
+            Verdict::Classify | Verdict::Ask(_) if was_allowed(&allowed, &plan) => {
                 self.run(id, plan.shown, Hold::AsConfigured, out);
+            }
+            Verdict::Allow(hold) if was_allowed(&allowed, &plan) => {
+                self.run(id, plan.shown, hold, out);
             }
             // Who approves sees whatever is another change than the one that was stored, in every mode.
             Verdict::Allow(_) | Verdict::Classify | Verdict::Ask(_) if today.is_some() => {
@@ -300,11 +307,11 @@ impl Session {
         }
     }
 
-    /// Puts a call to the reviewer, unless it speaks to them.
+    /// Puts a call to the reviewer, unless it is too long for them or speaks to them.
     fn ask_classifier(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
         let Some(call) = self.call(id) else { return };
         let (tool, arguments) = (&call.call.name, &call.arguments);
-        if let Some(reason) = classifier::speaks_to_reviewer(tool, arguments, &plan) {
+        if let Some(reason) = classifier::not_for_reviewer(tool, arguments, &plan) {
             return self.escalate(id, plan, reason, out);
         }
         // The answer that asks for the call is still coming, or stands last in the history.
@@ -624,7 +631,7 @@ impl Session {
                     Stage::Saving { plan, .. } => (Effect::StopCall(*id), plan),
                     Stage::Asking { plan, .. } => (Effect::StopAsking(*id), plan),
                     Stage::Classifying { plan } => (Effect::StopClassifier(*id), plan),
-                    Stage::Planning | Stage::Queueing | Stage::Running { .. } => return None,
+                    Stage::Planning | Stage::Queueing | Stage::Running => return None,
                 };
                 let verdict = self.judge(self.mode, &call.call.name, &plan.accesses);
                 Some((*id, stop, plan.clone(), verdict))
@@ -656,15 +663,15 @@ impl Session {
         let Some(call) = self.call_mut(id) else {
             return;
         };
-        call.allowed = Some(shown.clone());
-        call.stage = Stage::Running { shown };
+        call.allowed = Some(Allowed { shown, hold });
+        call.stage = Stage::Running;
         out.push(Effect::Show(status(id, CallStatus::Running)));
         out.push(Effect::RunCall { call: id, hold });
     }
 
     pub(super) fn output(&mut self, id: CallId, text: String, out: &mut Vec<Effect>) {
         let Some(Call {
-            stage: Stage::Running { .. } | Stage::Saving { .. },
+            stage: Stage::Running | Stage::Saving { .. },
             ..
         }) = self.call_mut(id)
         else {
@@ -683,9 +690,9 @@ impl Session {
         let Some(call) = self.call_mut(id) else {
             return;
         };
-        let Stage::Running { shown } = &call.stage else {
+        if !matches!(call.stage, Stage::Running) {
             return;
-        };
+        }
         match finished {
             Finished::Done {
                 outcome,
@@ -723,7 +730,6 @@ impl Session {
             }
             Finished::Moved if call.rounds < rounds => {
                 call.rounds += 1;
-                call.allowed = Some(shown.clone());
                 call.stage = Stage::Planning;
                 let (tool, arguments) = (call.call.name.clone(), call.arguments.clone());
                 out.push(Effect::PlanCall {
@@ -777,7 +783,7 @@ impl Session {
                     (Effect::StopCall(id), Ran::No)
                 }
                 // An edit that the editor has in hand, or half a command: nobody can say.
-                Stage::Running { .. } => (Effect::StopCall(id), Ran::Yes),
+                Stage::Running => (Effect::StopCall(id), Ran::Yes),
             };
             out.push(stop);
             let (text, content) = match (why, ran) {
@@ -844,6 +850,12 @@ impl Session {
         });
         self.remember_result(id, text, held.collect(), outcome);
     }
+}
+
+/// Whether this very plan was allowed, and without more hold than the person has configured.
+fn was_allowed(allowed: &Option<Allowed>, plan: &Planned) -> bool {
+    let same = |it: &Allowed| it.shown == plan.shown && it.hold == Hold::AsConfigured;
+    allowed.as_ref().is_some_and(same)
 }
 
 /// How a call ended.

@@ -40,13 +40,22 @@ pub fn risk(name: &str, words: &[Word], known: Known) -> Risk {
         ))),
         "uniq" => changes(plain(words).count() > 1),
         "find" => find(words),
+        // What follows links may leave the project, where nobody looks.
+        "grep" | "egrep" | "fgrep" => runs(has(words, &['R'], &["dereference-recursive"])),
+        "nm" | "size" | "strings" => {
+            runs(has(words, &[], &["plugin"]) || plain(words).any(|it| it.text.starts_with('@')))
+        }
         "fd" | "fdfind" => runs(has(
             words,
-            &['x', 'X', 'l'],
-            &["exec", "exec-batch", "list-details"],
+            &['x', 'X', 'l', 'L'],
+            &["exec", "exec-batch", "list-details", "follow"],
         )),
-        "tree" => changes(has(words, &['o', 'R'], &["output"])),
-        "rg" => runs(has(words, &['z'], &["pre", "hostname-bin", "search-zip"])),
+        "tree" => changes(has(words, &['o', 'R'], &["output"])).max(runs(has(words, &['l'], &[]))),
+        "rg" => runs(has(
+            words,
+            &['z', 'L'],
+            &["pre", "hostname-bin", "search-zip", "follow"],
+        )),
         "awk" | "gawk" | "mawk" | "nawk" => awk(words),
         "sed" | "gsed" => sed(words),
         "yq" => runs(has(
@@ -54,7 +63,13 @@ pub fn risk(name: &str, words: &[Word], known: Known) -> Risk {
             &[],
             &["split-exp", "split-exp-file", "from-file"],
         ))
-        .max(changes(has(words, &['i', 's'], &["inplace", "in-place"]))),
+        .max(changes(has(words, &['i', 's'], &["inplace", "in-place"])))
+        // Its own language reads files and variables.
+        .max(runs(
+            words[1..]
+                .iter()
+                .any(|it| it.text.contains("load") || it.text.contains("env")),
+        )),
         "date" => match has(words, &['s', 'f'], &["set", "file"])
             || plain(words).any(|it| !it.text.starts_with('+'))
         {
@@ -66,7 +81,7 @@ pub fn risk(name: &str, words: &[Word], known: Known) -> Risk {
             &['C', 'z', 'Z', 'S'],
             &["compile", "uncompress", "uncompress-noreport", "no-sandbox"],
         )),
-        "diff" => runs(has(words, &['l'], &["paginate"])),
+        "diff" => runs(has(words, &['l', 'r'], &["paginate", "recursive"])),
         "xxd" => changes(has(words, &['r'], &["revert"]) || plain(words).count() > 1),
         "printf" => runs(
             words
@@ -125,6 +140,7 @@ fn find(words: &[Word]) -> Risk {
         risk = risk.max(match text {
             "-exec" | "-execdir" | "-ok" | "-okdir" => Risk::Run,
             "-delete" => Risk::Change,
+            "-L" | "-follow" => Risk::Run,
             "-files0-from" => Risk::Run,
             _ if text.starts_with("-fprint") || text == "-fls" => Risk::Change,
             _ if !word.known || word.glob && word.may_be_option() => Risk::Run,
@@ -172,32 +188,18 @@ fn awk(words: &[Word]) -> Risk {
         "PROCINFO",
         "extension",
     ];
-    let is_marked = |mark: char| text.contains(mark);
     // `||` is no pipe.
     if runs.iter().any(|it| text.contains(it)) || text.replace("||", "").contains('|') {
         return Risk::Run;
     }
-    // A comparison looks like a redirection: only one in a condition before the braces is told apart.
-    if is_marked('>')
-        && (text.contains("print") || text.contains(">>") || !text.contains('{'))
-        && !is_comparison(text)
-    {
+    // A comparison looks like a redirection, and only behind a `print` it can be one. What stands between them is not
+    // read: texts and patterns may hold whatever ends a statement.
+    let printed = text.find("print").unwrap_or(text.len());
+    if text[printed..].contains('>') {
         return Risk::Run;
     }
     // An assignment among the files changes nothing but awk's own variables.
     Risk::Read
-}
-
-/// Each `>` of an awk program stands in a condition: before any brace, or in `if (…)`, and not behind a `print`.
-fn is_comparison(text: &str) -> bool {
-    text.match_indices('>').all(|(at, _)| {
-        let before = &text[..at];
-        let statement = before
-            .rsplit(['{', ';', '}', '\n'])
-            .next()
-            .unwrap_or(before);
-        !statement.contains("print")
-    })
 }
 
 /// sed's programs: `s…e`, `e`, `w`, `r` of other files, and `-i`.
@@ -264,7 +266,8 @@ fn is_reading_sed(script: &str) -> bool {
             }
             'p' | 'P' | 'd' | 'D' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'q' | 'Q' | 'l' => {}
             '/' => {
-                if !skip(&mut at, '/') {
+                let from = at;
+                if !skip(&mut at, '/') || is_open(&text[from..at - 1]) {
                     return false;
                 }
                 while text.get(at).is_some_and(|it| matches!(it, 'I' | 'M')) {
@@ -279,16 +282,8 @@ fn is_reading_sed(script: &str) -> bool {
                 if mark.is_alphanumeric() || mark.is_whitespace() || mark == '\\' {
                     return false;
                 }
-                // Brackets may hide a delimiter: such a script is not told apart here.
                 let from = at;
-                if !skip(&mut at, mark) || !skip(&mut at, mark) {
-                    return false;
-                }
-                let inner = &text[from..at];
-                if mark != '/'
-                    && inner.contains(&'[')
-                    && inner.iter().filter(|it| **it == mark).count() > 2
-                {
+                if !skip(&mut at, mark) || is_open(&text[from..at - 1]) || !skip(&mut at, mark) {
                     return false;
                 }
                 while let Some(&flag) = text.get(at) {
@@ -305,6 +300,51 @@ fn is_reading_sed(script: &str) -> bool {
     true
 }
 
+/// Whether a pattern of sed ends within brackets. Some versions read on there, past the delimiter, so that what
+/// seemed to be text is a command.
+fn is_open(pattern: &[char]) -> bool {
+    // A backslash in brackets is a letter to some.
+    [true, false].into_iter().any(|escapes| {
+        let mut rest = pattern.iter().copied().peekable();
+        while let Some(it) = rest.next() {
+            match it {
+                '\\' => drop(rest.next()),
+                '[' => {
+                    rest.next_if_eq(&'^');
+                    rest.next_if_eq(&']');
+                    loop {
+                        match rest.next() {
+                            None => return true,
+                            Some(']') => break,
+                            Some('\\') if escapes => drop(rest.next()),
+                            Some('[') => {
+                                let Some(kind) = rest.next_if(|it| ":.=".contains(*it)) else {
+                                    continue;
+                                };
+                                // `[:alpha:]`
+                                loop {
+                                    match rest.next() {
+                                        None => return true,
+                                        Some(it)
+                                            if it == kind && rest.next_if_eq(&']').is_some() =>
+                                        {
+                                            break;
+                                        }
+                                        Some(_) => {}
+                                    }
+                                }
+                            }
+                            Some(_) => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    })
+}
+
 /// Listing reads; packing and unpacking changes; what names a program runs it.
 fn tar(words: &[Word]) -> Risk {
     let Some(first) = words.get(1) else {
@@ -319,6 +359,10 @@ fn tar(words: &[Word]) -> Risk {
         .any(|it| it.text.starts_with('-') && it.text != "-C");
     if !is_known || has_longs {
         return Risk::Run;
+    }
+    // `host:archive` is fetched by a program.
+    if words[2..].iter().any(|it| it.text.contains(':')) {
+        return Risk::Network;
     }
     match (letters.contains('t'), letters.contains(['c', 'x'])) {
         (true, false) => Risk::Read,
