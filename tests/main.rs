@@ -43,3 +43,4 @@ mod surfaces;
 mod tasks;
 mod tidy;
 mod unsaved;
+mod widening;

@@ -13,7 +13,11 @@ use std::sync::Arc;
 /// One step of the history.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
+    /// What the person wrote.
     User(String),
+    /// What the model is told in the same place and nobody wrote: what was done without it, with the output of
+    /// programs. The reviewer of mode `auto` never takes it for the person's word.
+    Told(String),
     Answer(Answer),
 }
 
@@ -92,7 +96,7 @@ pub const MAX_PICTURES: usize = 3;
 pub fn newest_pictures(history: &mut [Entry]) -> impl Iterator<Item = (CallId, &mut Held)> {
     let answers = history.iter_mut().rev().filter_map(|it| match it {
         Entry::Answer(answer) => Some(answer),
-        Entry::User(_) => None,
+        Entry::User(_) | Entry::Told(_) => None,
     });
     let calls = answers.flat_map(|it| it.calls.iter_mut().rev());
     calls.flat_map(|it| {
@@ -119,7 +123,7 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
     for entry in history {
         match entry {
             // Two prompts in a row are one message: some servers insist on alternation.
-            Entry::User(text) => match messages.last_mut() {
+            Entry::User(text) | Entry::Told(text) => match messages.last_mut() {
                 Some(Message::User(content)) => content.push(Content::Text(text.clone())),
                 Some(Message::Assistant { .. } | Message::Results(_)) | None => {
                     messages.push(Message::User(vec![Content::Text(text.clone())]));

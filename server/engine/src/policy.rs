@@ -43,11 +43,12 @@ impl Verdict {
     fn rank(&self) -> (u8, bool) {
         match self {
             Self::Allow(Hold::AsConfigured) => (0, false),
-            Self::Allow(Hold::ReadOnly) => (1, false),
-            Self::Classify => (2, false),
+            Self::Allow(Hold::ByRating) => (1, false),
+            Self::Allow(Hold::ReadOnly) => (2, false),
+            Self::Classify => (3, false),
             // One with a reason says more.
-            Self::Ask(why) => (3, why.is_some()),
-            Self::Deny(_) => (4, false),
+            Self::Ask(why) => (4, why.is_some()),
+            Self::Deny(_) => (5, false),
         }
     }
 }
@@ -57,6 +58,9 @@ impl Verdict {
 pub enum Hold {
     #[default]
     AsConfigured,
+    /// Its text says that it only reads, and this system cannot hold it to that. So its programs are the machine's:
+    /// none is looked for in the session's folders.
+    ByRating,
     /// It can write nothing and reach nobody, whatever it tries: the system sees to that (spec 7.3).
     ReadOnly,
 }

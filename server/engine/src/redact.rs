@@ -58,6 +58,21 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(masked(text, &spans, 0..text.len()))
 }
 
+/// As [`redact`], for what somebody decides on: a secret in which a shell would see more than a word stays, because what
+/// is masked could be what runs: `PASSWORD="x$(make)"`. Signs, blanks and quotes count alike, wherever they stand.
+pub fn redact_inert(text: &str) -> Cow<'_, str> {
+    let mut spans = secrets(text);
+    spans.retain(|it| is_inert(&text[it.clone()]));
+    if spans.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(masked(text, &spans, 0..text.len()))
+}
+
+fn is_inert(secret: &str) -> bool {
+    !secret.contains(|it: char| it.is_whitespace() || "`;|&<>()'\"\\".contains(it))
+}
+
 /// Redacts in place; leaves the text where it is if there is no secret in it.
 pub fn redact_string(text: &mut String) {
     if let Cow::Owned(masked) = redact(text) {

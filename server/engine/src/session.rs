@@ -136,6 +136,16 @@ impl Session {
         }
     }
 
+    /// The session was not written here: whoever wrote its prompts, it was not the person, and the reviewer of mode
+    /// `auto` does not go by them.
+    pub fn doubt_prompts(&mut self) {
+        for entry in &mut self.history {
+            if let Entry::User(text) = entry {
+                *entry = Entry::Told(std::mem::take(text));
+            }
+        }
+    }
+
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -278,7 +288,7 @@ impl Session {
     /// Only what the answer with this number can know of.
     fn tell_before(&mut self, answer: u64) {
         let untold = self.untold.extract_if(.., |it| it.answer <= answer);
-        self.history.extend(untold.map(|it| Entry::User(it.text)));
+        self.history.extend(untold.map(|it| Entry::Told(it.text)));
     }
 
     fn next_call(&mut self) -> CallId {

@@ -7,7 +7,7 @@ use crate::run::{Console, Heard, Interrupt, say};
 use crate::store::Folders;
 use crate::store::approvals::{Approval, ApprovalError, Approvals, Claim};
 use anyhow::Context;
-use engine::redact::{redact, redact_json};
+use engine::redact::{redact_inert, redact_json};
 use engine::text::visible;
 use protocol::tool::Outcome;
 use std::env;
@@ -38,7 +38,7 @@ fn complain(error: &ApprovalError) -> ExitCode {
 /// Prints to stdout.
 fn print(text: &str) {
     // Nobody to tell if it is closed.
-    let _ = writeln!(io::stdout(), "{}", redact(text));
+    let _ = writeln!(io::stdout(), "{}", redact_inert(text));
 }
 
 pub fn list(options: &Options) -> ExitCode {

@@ -3,7 +3,7 @@
 use crate::event::SessionKey;
 use crate::tools;
 use engine::provider::{Image, Usage};
-use engine::redact::{redact, redact_json, redact_string};
+use engine::redact::{redact_inert, redact_json, redact_string};
 use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
 use engine::text::{visible, visible_line};
 use protocol::acp::{self, SessionUpdate};
@@ -131,7 +131,7 @@ fn shown(content: CallContent) -> acp::ToolCallContent {
         // Exact, as a diff is: the person decides on each letter.
         CallContent::Preview(Preview::Hunks { text: it, .. }) => text(it),
         CallContent::Preview(Preview::Command { line, cwd }) => {
-            let (line, cwd) = (redact(&line), cwd.display().to_string());
+            let (line, cwd) = (redact_inert(&line), cwd.display().to_string());
             text(format!("{}\n(in {})", visible(&line), visible(&cwd)))
         }
         CallContent::Text(mut it) => {
@@ -155,7 +155,7 @@ pub fn plain(previews: &[Preview], context: usize, most: usize) -> String {
     for preview in previews {
         match preview {
             Preview::Command { line, cwd } => {
-                text.push_str(&format!("\n{}\nin {}", redact(line), cwd.display()))
+                text.push_str(&format!("\n{}\nin {}", redact_inert(line), cwd.display()))
             }
             Preview::Hunks { text: hunks, .. } => {
                 let mut lines = hunks.lines();

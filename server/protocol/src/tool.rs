@@ -59,6 +59,10 @@ pub struct Reading {
     /// It runs in the scratchpad, runs no program that runs others or code, and names nothing outside (spec 5.9).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_scratchpad: bool,
+    /// A program in it does what settings in the folder say too, and those may name other programs: git (spec 19.6).
+    /// Such a read is one only where the system holds it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steered: bool,
 }
 
 /// What a command line may do to the world. Worse compares greater.

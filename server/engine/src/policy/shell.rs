@@ -25,6 +25,8 @@ mod walk;
 mod word;
 mod wrappers;
 
+pub use place::matches;
+
 use protocol::tool::{Reading, Risk};
 use reader::Reader;
 use std::path::PathBuf;
@@ -53,16 +55,34 @@ pub enum Shell {
     PowerShell,
 }
 
+/// A path that a line names and that lies in the session's folders by its text. A link may lead out of them: whoever
+/// can see files looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Whole, with the `..` that it was written with.
+    pub path: PathBuf,
+    /// `*`, `?` and `[` in it stand for others.
+    pub is_pattern: bool,
+    /// The line may change it.
+    pub is_written: bool,
+}
+
 /// Takes a line apart. Never fails: what cannot be read is rated as a program that may do anything, and is scanned for
 /// what is forbidden.
 pub fn read(line: &str, around: &Surroundings) -> Reading {
+    read_named(line, around).0
+}
+
+/// As [`read`], with the paths in the session's folders that the line names.
+pub fn read_named(line: &str, around: &Surroundings) -> (Reading, Vec<Named>) {
     match around.shell {
         Shell::Posix => posix(line, around),
-        Shell::PowerShell => powershell::read(line, around),
+        // Its links need rights that few have.
+        Shell::PowerShell => (powershell::read(line, around), Vec::new()),
     }
 }
 
-fn posix(line: &str, around: &Surroundings) -> Reading {
+fn posix(line: &str, around: &Surroundings) -> (Reading, Vec<Named>) {
     let mut reader = Reader::new(around);
     if looks::hides(line) {
         reader.unreadable();
@@ -86,13 +106,15 @@ fn posix(line: &str, around: &Surroundings) -> Reading {
     let program = parsed
         .filter(|_| canonical.is_some())
         .and_then(|it| canonical::program(it.root_node(), line));
-    Reading {
+    let reading = Reading {
         risk: reader.risk,
         forbidden: reader.forbidden,
         canonical,
         program,
         in_scratchpad: scratchpad::stays(line, around),
-    }
+        steered: reader.steered,
+    };
+    (reading, reader.names)
 }
 
 /// The canonical form, if it reads as itself: the grammar takes some strange texts for others.

@@ -59,7 +59,12 @@ fn run(mode: Mode, can_hold: bool, place: Place, reading: &Reading) -> Verdict {
     };
     let held = match can_hold {
         true => Verdict::Allow(Hold::ReadOnly),
-        false => Verdict::Allow(Hold::AsConfigured),
+        false => Verdict::Allow(Hold::ByRating),
+    };
+    // Nobody but the system can tell what its settings would have it run.
+    let risk = match risk {
+        Risk::Read if reading.steered && !can_hold => Risk::Run,
+        risk => risk,
     };
     match (mode, risk) {
         // What the reader takes for a read is held to it, in case the reader is wrong.

@@ -60,6 +60,7 @@ fn rated(risk: Risk, command: &str) -> Access {
             canonical: (!command.contains("((")).then(|| words.join(" ")),
             program: (!command.contains(['$', ';'])).then(|| words[0].to_owned()),
             in_scratchpad: command.contains("scratch"),
+            steered: command.starts_with("git"),
         },
     }
 }
@@ -106,6 +107,7 @@ fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Allow(Hold::AsConfigured) => "allow",
         Verdict::Allow(Hold::ReadOnly) => "held",
+        Verdict::Allow(Hold::ByRating) => "rated",
         Verdict::Classify => "classify",
         Verdict::Ask(_) => "ask",
         Verdict::Deny(_) => "deny",
@@ -145,6 +147,7 @@ fn each_mode_has_its_column() {
         ("write our own", write(Place::Protected)),
         ("write git's own", git),
         ("run a read", rated(Risk::Read, "ls")),
+        ("run a read of git's", rated(Risk::Read, "git log")),
         ("run a read elsewhere", elsewhere(Risk::Read)),
         ("run a change", rated(Risk::Change, "touch a")),
         ("run a program", run("make")),
@@ -194,7 +197,8 @@ fn each_mode_has_its_column() {
         deny     ask      classify allow    | deny     ask      classify allow    write elsewhere
         deny     deny     deny     deny     | deny     deny     deny     deny     write our own
         deny     ask      classify allow    | deny     ask      classify allow    write git's own
-        held     ask      held     allow    | allow    ask      allow    allow    run a read
+        held     ask      held     allow    | rated    ask      rated    allow    run a read
+        held     ask      held     allow    | deny     ask      classify allow    run a read of git's
         deny     ask      classify allow    | deny     ask      classify allow    run a read elsewhere
         deny     ask      classify allow    | deny     ask      classify allow    run a change
         held     ask      classify allow    | deny     ask      classify allow    run a program

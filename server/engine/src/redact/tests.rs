@@ -289,3 +289,19 @@ fn a_stream_holds_back_only_what_may_be_a_secret() {
     assert_eq!(stream.end(), "***");
     assert_eq!(stream.push("again"), "again");
 }
+
+#[test]
+fn for_a_decision_a_secret_stays_in_which_a_shell_sees_more_than_a_word() {
+    for text in [
+        "PASSWORD=\"x1$(touch pwned)\" make",
+        "PASSWORD=\"x1`touch pwned`\" make",
+        "PASSWORD=\"correct horse 9\" make",
+        "curl https://me:x;touch${IFS}pwned@host/",
+    ] {
+        assert_ne!(redact(text), text);
+        assert_eq!(redact_inert(text), text);
+    }
+    for (text, secret) in SECRETS.iter().filter(|it| is_inert(it.1)).take(20) {
+        assert_eq!(redact_inert(text), redact(text), "{secret}");
+    }
+}

@@ -125,8 +125,16 @@ pub(super) struct Call {
     pub(super) rounds: u32,
     /// Why documents were not saved before it, each time that this was tried.
     pub(super) not_saved: Vec<String>,
-    /// The hash that was allowed, by the policy or the person.
-    pub(super) allowed: Option<String>,
+    /// What was allowed, by the policy or the person.
+    pub(super) allowed: Option<Allowed>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Allowed {
+    /// The plan's hash.
+    pub(super) shown: String,
+    /// What it was allowed under. What ran unasked because it was held is not allowed without that.
+    pub(super) hold: Hold,
 }
 
 #[derive(Debug)]
@@ -263,12 +271,10 @@ impl Session {
                 self.advance(out);
             }
             // What was shown and allowed before is allowed again; anything else is asked about.
-            Verdict::Classify | Verdict::Ask(_)
-                if allowed.as_deref() == Some(plan.shown.as_str()) =>
-            {
+            Verdict::Classify | Verdict::Ask(_) if was_allowed(&allowed, &plan) => {
                 self.run(id, plan.shown, Hold::AsConfigured, out);
             }
-            Verdict::Allow(hold) if allowed.as_deref() == Some(plan.shown.as_str()) => {
+            Verdict::Allow(hold) if was_allowed(&allowed, &plan) => {
                 self.run(id, plan.shown, hold, out);
             }
             // Who approves sees whatever is another change than the one that was stored, in every mode.
@@ -301,11 +307,11 @@ impl Session {
         }
     }
 
-    /// Puts a call to the reviewer, unless it speaks to them.
+    /// Puts a call to the reviewer, unless it is too long for them or speaks to them.
     fn ask_classifier(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
         let Some(call) = self.call(id) else { return };
         let (tool, arguments) = (&call.call.name, &call.arguments);
-        if let Some(reason) = classifier::speaks_to_reviewer(tool, arguments, &plan) {
+        if let Some(reason) = classifier::not_for_reviewer(tool, arguments, &plan) {
             return self.escalate(id, plan, reason, out);
         }
         // The answer that asks for the call is still coming, or stands last in the history.
@@ -657,10 +663,7 @@ impl Session {
         let Some(call) = self.call_mut(id) else {
             return;
         };
-        // What is allowed as a read is judged again whenever it is planned again: nobody allowed more.
-        if hold == Hold::AsConfigured {
-            call.allowed = Some(shown);
-        }
+        call.allowed = Some(Allowed { shown, hold });
         call.stage = Stage::Running;
         out.push(Effect::Show(status(id, CallStatus::Running)));
         out.push(Effect::RunCall { call: id, hold });
@@ -687,9 +690,9 @@ impl Session {
         let Some(call) = self.call_mut(id) else {
             return;
         };
-        let Stage::Running = &call.stage else {
+        if !matches!(call.stage, Stage::Running) {
             return;
-        };
+        }
         match finished {
             Finished::Done {
                 outcome,
@@ -847,6 +850,12 @@ impl Session {
         });
         self.remember_result(id, text, held.collect(), outcome);
     }
+}
+
+/// Whether this very plan was allowed, and without more hold than the person has configured.
+fn was_allowed(allowed: &Option<Allowed>, plan: &Planned) -> bool {
+    let same = |it: &Allowed| it.shown == plan.shown && it.hold == Hold::AsConfigured;
+    allowed.as_ref().is_some_and(same)
 }
 
 /// How a call ended.

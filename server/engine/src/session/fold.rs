@@ -195,7 +195,7 @@ impl Session {
         }
         match self.history.last_mut() {
             Some(Entry::Answer(answer)) => answer,
-            Some(Entry::User(_)) | None => {
+            Some(Entry::User(_) | Entry::Told(_)) | None => {
                 unreachable!("an answer was pushed above if it was missing")
             }
         }

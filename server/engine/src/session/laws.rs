@@ -410,6 +410,7 @@ fn plan(rng: &mut Rng) -> Planned {
                 canonical: rng.bool().then(|| "c".to_owned()),
                 program: None,
                 in_scratchpad: rng.u8(0..9) == 0,
+                steered: rng.u8(0..9) == 0,
             },
         },
         _ => Access::Ask,

@@ -122,7 +122,10 @@ impl Session {
                 title: Some(title),
                 rounds: 0,
                 not_saved: Vec::new(),
-                allowed: Some(shown),
+                allowed: Some(super::call::Allowed {
+                    shown,
+                    hold: crate::policy::Hold::AsConfigured,
+                }),
             },
         );
         out.push(Effect::Show(Update::Call {

@@ -89,6 +89,12 @@ impl Host {
     }
 }
 
+/// Backticks that end no sooner than the text does, which may hold some of its own.
+fn fence(text: &str) -> String {
+    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
 /// A prompt's blocks as one text. Embedded files are quoted; links are named, for the model to read.
 fn text_of(blocks: &[ContentBlock]) -> String {
     let mut parts = Vec::new();
@@ -98,7 +104,8 @@ fn text_of(blocks: &[ContentBlock]) -> String {
             ContentBlock::ResourceLink(it) => parts.push(format!("See {}", it.uri)),
             ContentBlock::Resource(it) => match &it.resource {
                 acp::EmbeddedResourceResource::TextResourceContents(it) => {
-                    parts.push(format!("{}:\n```\n{}\n```", it.uri, it.text));
+                    let fence = fence(&it.text);
+                    parts.push(format!("{}:\n{fence}\n{}\n{fence}", it.uri, it.text));
                 }
                 other => {
                     tracing::warn!(?other, "an embedded resource that is not text was left out")

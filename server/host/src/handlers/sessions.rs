@@ -198,6 +198,9 @@ impl Host {
             let standing = self.standing(workspace.root());
             let settings = settings(&resolved.config, &workspace, &told, self.attended, standing);
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
+            if !is_ours {
+                session.doubt_prompts();
+            }
             let pictures = Pictures::beside(log.path());
             session.load_pictures(|it| pictures.load(it));
             let configured = resolved.config.safety.mode;

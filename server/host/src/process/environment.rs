@@ -115,6 +115,23 @@ pub fn scrubbed(
     kept
 }
 
+/// Looks for programs in no folder that is named by a part of a way only, nor in one that `is_ours`: for a command that
+/// runs unasked because of the names of its programs, and that nothing holds.
+pub fn without_programs_of(
+    environment: &mut [(OsString, OsString)],
+    is_ours: impl Fn(&std::path::Path) -> bool,
+) {
+    for (name, value) in environment {
+        if name == "PATH" {
+            let folders: Vec<_> = std::env::split_paths(value)
+                .filter(|it| it.is_absolute() && !is_ours(it))
+                .collect();
+            // What was split can be joined.
+            *value = std::env::join_paths(folders).unwrap_or_default();
+        }
+    }
+}
+
 /// Whether a variable's name says that its value is a secret. Upper and lower case count alike:
 /// npm writes its token's name in lower case.
 pub fn is_secret(name: &str) -> bool {
@@ -151,7 +168,8 @@ fn has_password(text: &str) -> bool {
 mod tests {
     use expect_test::expect;
 
-    use super::{ADDED, SECRET_NAMES, SECRET_PARTS, is_secret, scrubbed};
+    use super::{ADDED, SECRET_NAMES, SECRET_PARTS, is_secret, scrubbed, without_programs_of};
+    use std::ffi::OsString;
 
     fn run(variables: &[(&str, &str)]) -> Vec<(String, String)> {
         scrubbed(
@@ -239,6 +257,20 @@ mod tests {
         ] {
             assert!(is_kept(name, value), "{name}");
         }
+    }
+
+    #[test]
+    fn programs_of_the_project_are_not_looked_for_where_nothing_holds_them() {
+        let mut variables = vec![
+            (
+                OsString::from("PATH"),
+                OsString::from(".:/p/bin:/usr/bin::sub:/p:/px"),
+            ),
+            ("MANPATH".into(), "/p/man".into()),
+        ];
+        without_programs_of(&mut variables, |it| it.starts_with("/p"));
+        assert_eq!(variables[0].1, "/usr/bin:/px");
+        assert_eq!(variables[1].1, "/p/man");
     }
 
     #[test]

@@ -1,22 +1,24 @@
 //! Runs a command in a shell: in the foreground, where its end is waited for, or in the background (spec 5).
 
 mod foreground;
+mod links;
 mod page;
 mod startup;
 
 use super::Tool;
 use crate::plan::{Done, Plan, Run, World};
 use crate::process::background::NO_TIMEOUT;
-use crate::process::{Command, Limits, Sandbox, Streams, environment};
+use crate::process::{Command, Limits, Streams, environment};
 use crate::scratchpad;
 use crate::unsaved;
 use crate::workspace::FilePath;
 use engine::policy::{Hold, shell};
 use engine::session::{Preview, named};
 use protocol::acp::ToolKind;
-use protocol::tool::Access;
+use protocol::tool::{Access, Place};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub struct ExecuteCommand;
@@ -111,7 +113,8 @@ impl Tool for ExecuteCommand {
         };
         let opened = page.as_deref().unwrap_or_default();
         let shown = format!("{line}\n{}{mark}\n{opened}", folder.real.display());
-        let mut reading = shell::read(&line, &world.surroundings(&folder));
+        let (mut reading, names) = shell::read_named(&line, &world.surroundings(&folder));
+        links::judge(&mut reading, &names, &world.workspace);
         if page.is_some() {
             page::counts_as_network(&mut reading);
         }
@@ -158,27 +161,18 @@ fn in_foreground(line: String, folder: &FilePath, world: &World, hold: Hold) -> 
         true => Streams::Terminal,
         false => Streams::Pipe,
     };
-    let sandbox = world.sandbox(folder, hold);
-    command(line, folder, world, sandbox, grace, streams)
+    command(line, folder, world, hold, grace, streams)
 }
 
 fn in_background(line: String, folder: &FilePath, world: &World, hold: Hold) -> Command {
-    let sandbox = world.sandbox(folder, hold);
-    command(
-        line,
-        folder,
-        world,
-        sandbox,
-        BACKGROUND_GRACE,
-        Streams::Pipe,
-    )
+    command(line, folder, world, hold, BACKGROUND_GRACE, Streams::Pipe)
 }
 
 fn command(
     line: String,
     folder: &FilePath,
     world: &World,
-    sandbox: Option<Sandbox>,
+    hold: Hold,
     grace: Duration,
     streams: Streams,
 ) -> Command {
@@ -186,6 +180,10 @@ fn command(
     let mut environment = environment::scrubbed(std::env::vars_os(), &also_secret);
     // Ours may run in another's session.
     environment.retain(|(name, _)| name != scratchpad::VARIABLE);
+    if hold == Hold::ByRating {
+        let is_ours = |it: &Path| world.workspace.classify(resolved(it)).place != Place::External;
+        environment::without_programs_of(&mut environment, is_ours);
+    }
     if let Some(path) = world.workspace.scratchpad() {
         environment.push((scratchpad::VARIABLE.into(), path.into()));
     }
@@ -194,13 +192,20 @@ fn command(
         folder: folder.real.clone(),
         environment,
         streams,
-        sandbox,
+        sandbox: world.sandbox(folder, hold),
         limits: Limits {
             timeout: NO_TIMEOUT,
             grace,
             n_output: usize::try_from(world.limits.command_output_bytes).unwrap_or(usize::MAX),
         },
     }
+}
+
+/// A folder through its links; one that is not there is what it is called.
+fn resolved(folder: &Path) -> PathBuf {
+    folder
+        .canonicalize()
+        .unwrap_or_else(|_| folder.to_path_buf())
 }
 
 /// What is said of documents that a command did not see as they are, if there are any when it starts.

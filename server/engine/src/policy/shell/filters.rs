@@ -40,13 +40,22 @@ pub fn risk(name: &str, words: &[Word], known: Known) -> Risk {
         ))),
         "uniq" => changes(plain(words).count() > 1),
         "find" => find(words),
+        // What follows links may leave the project, where nobody looks.
+        "grep" | "egrep" | "fgrep" => runs(has(words, &['R'], &["dereference-recursive"])),
+        "nm" | "size" | "strings" => {
+            runs(has(words, &[], &["plugin"]) || plain(words).any(|it| it.text.starts_with('@')))
+        }
         "fd" | "fdfind" => runs(has(
             words,
-            &['x', 'X', 'l'],
-            &["exec", "exec-batch", "list-details"],
+            &['x', 'X', 'l', 'L'],
+            &["exec", "exec-batch", "list-details", "follow"],
         )),
-        "tree" => changes(has(words, &['o', 'R'], &["output"])),
-        "rg" => runs(has(words, &['z'], &["pre", "hostname-bin", "search-zip"])),
+        "tree" => changes(has(words, &['o', 'R'], &["output"])).max(runs(has(words, &['l'], &[]))),
+        "rg" => runs(has(
+            words,
+            &['z', 'L'],
+            &["pre", "hostname-bin", "search-zip", "follow"],
+        )),
         "awk" | "gawk" | "mawk" | "nawk" => awk(words),
         "sed" | "gsed" => sed(words),
         "yq" => runs(has(
@@ -54,7 +63,13 @@ pub fn risk(name: &str, words: &[Word], known: Known) -> Risk {
             &[],
             &["split-exp", "split-exp-file", "from-file"],
         ))
-        .max(changes(has(words, &['i', 's'], &["inplace", "in-place"]))),
+        .max(changes(has(words, &['i', 's'], &["inplace", "in-place"])))
+        // Its own language reads files and variables.
+        .max(runs(
+            words[1..]
+                .iter()
+                .any(|it| it.text.contains("load") || it.text.contains("env")),
+        )),
         "date" => match has(words, &['s', 'f'], &["set", "file"])
             || plain(words).any(|it| !it.text.starts_with('+'))
         {
@@ -66,7 +81,7 @@ pub fn risk(name: &str, words: &[Word], known: Known) -> Risk {
             &['C', 'z', 'Z', 'S'],
             &["compile", "uncompress", "uncompress-noreport", "no-sandbox"],
         )),
-        "diff" => runs(has(words, &['l'], &["paginate"])),
+        "diff" => runs(has(words, &['l', 'r'], &["paginate", "recursive"])),
         "xxd" => changes(has(words, &['r'], &["revert"]) || plain(words).count() > 1),
         "printf" => runs(
             words
@@ -131,6 +146,7 @@ fn find(words: &[Word]) -> Risk {
         risk = risk.max(match text {
             "-exec" | "-execdir" | "-ok" | "-okdir" => Risk::Run,
             "-delete" => Risk::Change,
+            "-L" | "-follow" => Risk::Run,
             "-files0-from" => Risk::Run,
             _ if text.starts_with("-fprint") || text == "-fls" => Risk::Change,
             _ if !word.known || word.glob && word.may_be_option() => Risk::Run,
@@ -182,9 +198,10 @@ fn awk(words: &[Word]) -> Risk {
     if runs.iter().any(|it| text.contains(it)) || text.replace("||", "").contains('|') {
         return Risk::Run;
     }
-    // Before the first `print` a `>` compares; behind it, it may write.
-    let first = text.find("print").unwrap_or(text.len());
-    if text[first..].contains('>') {
+    // A comparison looks like a redirection, and only behind a `print` it can be one. What stands between them is not
+    // read: texts and patterns may hold whatever ends a statement.
+    let printed = text.find("print").unwrap_or(text.len());
+    if text[printed..].contains('>') {
         return Risk::Run;
     }
     Risk::Read
@@ -262,7 +279,8 @@ fn is_reading_sed(script: &str) -> bool {
             }
             'p' | 'P' | 'd' | 'D' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'q' | 'Q' | 'l' => {}
             '/' => {
-                if !skip(&mut at, '/') {
+                let from = at;
+                if !skip(&mut at, '/') || is_open(&text[from..at - 1]) {
                     return false;
                 }
                 while text.get(at).is_some_and(|it| matches!(it, 'I' | 'M')) {
@@ -277,7 +295,8 @@ fn is_reading_sed(script: &str) -> bool {
                 if mark.is_alphanumeric() || mark.is_whitespace() || mark == '\\' {
                     return false;
                 }
-                if !skip(&mut at, mark) || !skip(&mut at, mark) {
+                let from = at;
+                if !skip(&mut at, mark) || is_open(&text[from..at - 1]) || !skip(&mut at, mark) {
                     return false;
                 }
                 while let Some(&flag) = text.get(at) {
@@ -294,6 +313,51 @@ fn is_reading_sed(script: &str) -> bool {
     true
 }
 
+/// Whether a pattern of sed ends within brackets. Some versions read on there, past the delimiter, so that what
+/// seemed to be text is a command.
+fn is_open(pattern: &[char]) -> bool {
+    // A backslash in brackets is a letter to some.
+    [true, false].into_iter().any(|escapes| {
+        let mut rest = pattern.iter().copied().peekable();
+        while let Some(it) = rest.next() {
+            match it {
+                '\\' => drop(rest.next()),
+                '[' => {
+                    rest.next_if_eq(&'^');
+                    rest.next_if_eq(&']');
+                    loop {
+                        match rest.next() {
+                            None => return true,
+                            Some(']') => break,
+                            Some('\\') if escapes => drop(rest.next()),
+                            Some('[') => {
+                                let Some(kind) = rest.next_if(|it| ":.=".contains(*it)) else {
+                                    continue;
+                                };
+                                // `[:alpha:]`
+                                loop {
+                                    match rest.next() {
+                                        None => return true,
+                                        Some(it)
+                                            if it == kind && rest.next_if_eq(&']').is_some() =>
+                                        {
+                                            break;
+                                        }
+                                        Some(_) => {}
+                                    }
+                                }
+                            }
+                            Some(_) => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    })
+}
+
 /// Listing reads; packing and unpacking changes; what names a program runs it.
 fn tar(words: &[Word]) -> Risk {
     let Some(first) = words.get(1) else {
@@ -308,8 +372,11 @@ fn tar(words: &[Word]) -> Risk {
     let has_longs = words[2..]
         .iter()
         .any(|it| it.text.starts_with('-') && it.text != "-C");
-    if !is_known || has_longs || is_remote {
+    if !is_known || has_longs {
         return Risk::Run;
+    }
+    if is_remote {
+        return Risk::Network;
     }
     match (letters.contains('t'), letters.contains(['c', 'x'])) {
         (true, false) => Risk::Read,

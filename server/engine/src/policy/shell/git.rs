@@ -135,6 +135,8 @@ pub fn git(reader: &mut Reader<'_>, words: &[Word]) {
         let is_question = rest.len() == 1 && matches!(rest[0].text.as_str(), "--version" | "-v");
         return reader.at_least(if is_question { Risk::Read } else { Risk::Run });
     };
+    // Its settings may name a program to watch files, to show them, to filter them, to fetch what is missing.
+    reader.steered = true;
     let cwds = reader.cwds.clone();
     let mut n = 0;
     while n < at {

@@ -28,6 +28,7 @@ pub fn read(line: &str, around: &Surroundings) -> Reading {
         canonical: is_readable.then(|| canonical(&parsed)),
         program: program.filter(|_| is_readable),
         in_scratchpad: false,
+        steered: line.to_ascii_lowercase().contains("git"),
     }
 }
 

@@ -284,7 +284,11 @@ pub fn known(name: &str) -> Option<Known> {
         })
     };
     if READERS.contains(&name) {
-        return of(Risk::Read, Arguments::Paths, matches!(name, "test" | "["));
+        return of(
+            Risk::Read,
+            Arguments::Paths,
+            matches!(name, "test" | "[" | "nm" | "size" | "strings"),
+        );
     }
     if TALKERS.contains(&name) {
         return of(Risk::Read, Arguments::Text, false);

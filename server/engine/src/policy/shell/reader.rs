@@ -1,5 +1,6 @@
 //! What is known while a line is read, and what has been found so far.
 
+use super::Named;
 use super::Surroundings;
 use super::place::{self, Deed};
 use super::word::{Taint, Value, Word};
@@ -13,6 +14,9 @@ pub const MAX_NESTED: usize = 3;
 const MAX_STEPS: usize = 5_000;
 /// Folders that a line may be in at one moment; more are none.
 const MAX_FOLDERS: usize = 8;
+
+/// Paths of one line that are looked up.
+const MAX_NAMES: usize = 1_000;
 
 pub const TOO_DEEP: &str = "scripts within scripts, nested too deeply to be read";
 
@@ -48,6 +52,10 @@ pub struct Reader<'a> {
     pub n_branches: usize,
     /// Arguments of the script: none, and that is known, unless somebody gives it some.
     pub arguments: Option<Vec<Word>>,
+    /// A program in the line follows settings of the folder.
+    pub steered: bool,
+    /// Paths in the session's folders that the line names.
+    pub names: Vec<Named>,
     n_steps: usize,
 }
 
@@ -68,6 +76,8 @@ impl<'a> Reader<'a> {
             n_nested: 0,
             n_branches: 0,
             arguments: Some(Vec::new()),
+            steered: false,
+            names: Vec::new(),
             n_steps: 0,
         };
         if !place::is_inside(around, &around.cwd) {
@@ -187,7 +197,17 @@ impl<'a> Reader<'a> {
             }
             if !place::is_inside(self.around, &path) {
                 self.at_least(Risk::Outside);
+                continue;
             }
+            if self.names.len() == MAX_NAMES {
+                return self.at_least(Risk::Run);
+            }
+            self.names.push(Named {
+                // With its `..`, which lead elsewhere behind a link.
+                path: cwd.join(&word.text),
+                is_pattern: word.glob,
+                is_written: deed != Deed::Read,
+            });
         }
     }
 

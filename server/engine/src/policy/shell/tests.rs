@@ -1,6 +1,6 @@
 //! The corpus of lines with their verdicts, and the laws that hold for every line.
 
-use super::{Shell, Surroundings, read};
+use super::{Shell, Surroundings, read, read_named};
 use protocol::tool::{Reading, Risk};
 use std::path::PathBuf;
 
@@ -257,6 +257,58 @@ fn bug_042_dev_null_is_a_file_to_powershell() {
         "git status 2> /dev/null",
     ] {
         assert!(read(line, &windows()).risk >= Risk::Change, "{line}");
+    }
+}
+
+#[test]
+fn what_git_does_is_up_to_settings_and_what_others_read_is_not() {
+    for line in [
+        "git status",
+        "git -C sub log",
+        "cd sub && git diff",
+        "ls; git show",
+        "echo $(git rev-parse HEAD)",
+        "command git status",
+        "/usr/bin/git log",
+        "sh -c 'git status'",
+    ] {
+        assert!(read(line, &around()).steered, "{line}");
+    }
+    for line in ["git --version", "ls", "echo git status", "grep git a.txt"] {
+        assert!(!read(line, &around()).steered, "{line}");
+    }
+}
+
+#[test]
+fn the_paths_that_a_line_names_are_told_as_they_are_written() {
+    let named = |line: &str| {
+        let (_, names) = read_named(line, &around());
+        let told = names.into_iter().map(|it| {
+            let path = it.path.to_string_lossy().into_owned();
+            let path = path.replace("/home/ada/project/", "");
+            format!(
+                "{path}{}{}",
+                if it.is_pattern { " *" } else { "" },
+                if it.is_written { " w" } else { "" }
+            )
+        });
+        told.collect::<Vec<_>>().join(", ")
+    };
+    for (line, wanted) in [
+        ("cat a", "a"),
+        ("cat link/../b", "link/../b"),
+        ("cat *.txt", "*.txt *"),
+        ("sort < a > b", "a, b w"),
+        ("cd link && cat ../x", "link, link/../x"),
+        ("echo x >> a", "a w"),
+        ("grep pattern a", "a"),
+        ("cat /etc/passwd", ""),
+        ("git -C link log", "link"),
+    ] {
+        let told = named(line);
+        for it in wanted.split(", ") {
+            assert!(told.split(", ").any(|told| told == it), "{line}: {told:?}");
+        }
     }
 }
 

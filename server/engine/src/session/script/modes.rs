@@ -61,6 +61,57 @@ fn read_only_denies_with_a_reason() {
 }
 
 #[test]
+fn what_ran_held_is_held_again_when_its_folder_has_moved_and_else_asked_about() {
+    check(
+        r#"
+> can-hold
+> mode auto
+> prompt "look"
+> model call run_command {"command":"ls"}
+> model end tool_calls
+> planned run reading "ls"
+> finished moved
+> planned run reading "ls"
+> mode ask
+> finished moved
+> planned run reading "ls"
+"#,
+        expect![[r#"
+            append mode auto
+            show mode auto
+
+            append user t0 "look"
+            ask-model #0: user "look"
+
+            append call 0 a0 c0 run_command {"command":"ls"}
+            show call 0 run_command {"command":"ls"}
+            plan-call 0 run_command {"command":"ls"}
+
+            (nothing)
+
+            show call 0 "Run ls" command "ls" in /p
+            show call 0 running
+            run-call 0 held to reading
+
+            plan-call 0 run_command {"command":"ls"}
+
+            show call 0 "Run ls" command "ls" in /p
+            show call 0 running
+            run-call 0 held to reading
+
+            append mode ask
+            show mode ask
+
+            plan-call 0 run_command {"command":"ls"}
+
+            show call 0 "Run ls" command "ls" in /p
+            show call 0 waiting
+            ask-person 0 "Run ls" to run "ls" in /p showing command "ls" in /p [once, session: run "ls" in /p, always: run "ls" in /p, no]
+        "#]],
+    );
+}
+
+#[test]
 fn full_access_never_asks() {
     check(
         r#"

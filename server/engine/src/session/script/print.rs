@@ -44,6 +44,10 @@ pub(super) fn effect(effect: &Effect) -> String {
             call,
             hold: Hold::ReadOnly,
         } => format!("run-call {} held to reading", call.0),
+        Effect::RunCall {
+            call,
+            hold: Hold::ByRating,
+        } => format!("run-call {} rated a read", call.0),
         Effect::AskClassifier { call, request } => {
             format!("ask-classifier {} of {}", call.0, request.model)
         }

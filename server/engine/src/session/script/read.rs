@@ -337,6 +337,7 @@ fn reading(risk: Risk, command: &str) -> Reading {
         canonical: Some(command.to_owned()),
         program: None,
         in_scratchpad: false,
+        steered: false,
     }
 }
 
