@@ -117,7 +117,11 @@ fn with_fake_pip(safety: &str) -> (Stage, TempDir) {
     fs::write(&pip, "#!/bin/sh\necho pip was run; touch installed\n").unwrap();
     fs::set_permissions(&pip, PermissionsExt::from_mode(0o755)).unwrap();
     let mut setup = Setup::agent();
-    let path = format!("{}:{}", bin.path().display(), std::env::var("PATH").unwrap());
+    let path = format!(
+        "{}:{}",
+        bin.path().display(),
+        std::env::var("PATH").unwrap()
+    );
     setup.environment.push(("PATH", path));
     (stage_of(setup, "ask", safety), bin)
 }
