@@ -39,6 +39,8 @@ mod review;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod scratchpad;
+#[cfg(unix)]
+mod shell_policy;
 mod surfaces;
 mod tasks;
 mod tidy;

@@ -119,6 +119,17 @@ local function wait_for_answer(kind, params, client_id)
   return coroutine.yield()
 end
 
+--- Why the server asks, where the mode alone does not say it: a rule, a floor or the classifier.
+---@param params table of `session/request_permission`
+---@return string? reason in one line
+function M.reason(params)
+  local reason = vim.tbl_get(params, "_meta", "undine", "reason")
+  if type(reason) ~= "string" or vim.trim(reason) == "" then
+    return nil
+  end
+  return (vim.trim(reason):gsub("%s*[\r\n]+%s*", " "))
+end
+
 --- Answers `session/request_permission`.
 ---@param params table
 ---@param client_id integer
@@ -129,6 +140,10 @@ function M.permission(params, client_id)
     local session = state.session(params.sessionId, client_id)
     local update = vim.tbl_extend("force", params.toolCall, { sessionUpdate = "tool_call_update" })
     require("undine.transcript").reduce(session, update)
+    local reason = M.reason(params)
+    if reason then
+      require("undine.transcript").add_note(session, "Asks: " .. reason, "UndineAsk")
+    end
   end
   return wait_for_answer("permission", params, client_id)
 end

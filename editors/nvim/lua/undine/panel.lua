@@ -48,6 +48,10 @@ function M.render(params)
   for _, line in ipairs(vim.split(call.title or "Undine asks", "\r?\n")) do
     put(line, "UndineAsk")
   end
+  local reason = require("undine.approvals").reason(params)
+  if reason then
+    put(reason)
+  end
   put("")
   for _, line in ipairs(body(call)) do
     put("  " .. line)

@@ -36,6 +36,10 @@ local function draw(buf, proposal)
   end
   local shape = { width = vim.o.columns, tabstop = vim.bo[buf].tabstop }
   shape.hint, shape.choice_hint = keys.hints(#M.given(ask) > 1)
+  local reason = require("undine.approvals").reason(ask.params)
+  if reason then
+    shape.hint = ("%s  %s"):format(shape.hint, reason)
+  end
   proposal.anchors, proposal.hunks = {}, hunks
   for _, mark in ipairs(hunks_of.render(hunks, #lines, shape)) do
     local id = vim.api.nvim_buf_set_extmark(buf, state.ns, mark.row, 0, mark.opts)

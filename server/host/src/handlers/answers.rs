@@ -6,9 +6,9 @@ use crate::lsp::Answer;
 use crate::main_loop::Host;
 use crate::plan::Accepted;
 use crate::show;
-use engine::redact::redact_string;
+use engine::redact::{redact, redact_string};
 use engine::session::{CallChange, CallContent, CallStatus, Decision, Input, Question};
-use engine::text::visible;
+use engine::text::{visible, visible_line};
 use protocol::acp::{self, ElicitationAction, RequestPermissionOutcome};
 use protocol::approval::{ApprovalOption, OptionId};
 use protocol::document::SaveDocumentResult;
@@ -270,11 +270,20 @@ fn permission_request(
         call = call.meta(show::meta(json!({"hunks": hunks})));
     }
     let mut meta = json!({"requestId": id});
-    if let Some(reason) = &question.reason {
+    if let Some(reason) = reason(question) {
         meta["reason"] = json!(reason);
     }
     acp::RequestPermissionRequest::new(show::session_id(&key.0), call, options)
         .meta(show::meta(meta))
+}
+
+/// The most characters of a reason: a reviewer's model or a rule may say anything.
+const MAX_REASON: usize = 500;
+
+/// Why the person is asked: one line without secrets.
+fn reason(question: &Question) -> Option<String> {
+    let reason = question.reason.as_deref()?;
+    Some(visible_line(&redact(reason), MAX_REASON))
 }
 
 /// The most lines of a change in a message box.
@@ -283,7 +292,7 @@ const MAX_LINES: usize = 40;
 /// A question as plain text, for a message box.
 fn message(question: &Question) -> String {
     let mut title = format!("Undine: {}?", question.title);
-    if let Some(reason) = &question.reason {
+    if let Some(reason) = reason(question) {
         title.push_str(&format!("\n{reason}"));
     }
     if let Some(note) = &question.note {

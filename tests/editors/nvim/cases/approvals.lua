@@ -92,6 +92,34 @@ return {
     })
   end,
 
+  ["the panel and the chat say why the server asks"] = function(T)
+    local child = T.child()
+    start_turn(child)
+    for id, reason in pairs({ c1 = "A rule asks for it.", c2 = "It pushes\n  to origin." }) do
+      local params = run_command(id, "make")
+      params._meta = { undine = { requestId = 7, reason = reason } }
+      child:ask(ask, params)
+      child:see("Undine asks")
+      local shown = reason:gsub("%s+", " ")
+      child:see(shown)
+      child:keys("1")
+      T.eq(child:answer(ask), selected("once"))
+      -- The panel hid it.
+      child:see("Asks: " .. shown)
+    end
+  end,
+
+  ["the reason stands under the panel's title and nothing does where there is none"] = function(T)
+    local function rendered(meta)
+      local params = { options = options, toolCall = { title = "Do it" }, _meta = meta }
+      return vim.list_slice(require("undine.panel").render(params), 1, 3)
+    end
+    T.eq(rendered({ undine = { reason = "A floor asks." } }), { "Do it", "A floor asks.", "" })
+    for _, none in ipairs({ {}, { reason = vim.NIL }, { reason = " " } }) do
+      T.eq(vim.list_slice(rendered({ undine = none }), 1, 2), { "Do it", "" })
+    end
+  end,
+
   ["2 is the second option and 3 is No"] = function(T)
     local child = T.child()
     start_turn(child)

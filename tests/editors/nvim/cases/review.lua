@@ -152,6 +152,19 @@ return {
     child:answer(ask)
   end,
 
+  ["the reason of the question stands at the first place"] = function(T)
+    local child = begin(T, "one\n")
+    local params = edit({
+      { path = child.folder .. "/a.txt", oldText = "one\n", newText = "uno\n" },
+    })
+    params._meta = { undine = { requestId = 7, reason = "Mind this." } }
+    child:ask(ask, params)
+    child:see("uno")
+    child:see("Mind this.")
+    child:cmd("UndineReject no")
+    child:answer(ask)
+  end,
+
   ["marks and keys are gone after the answer"] = function(T)
     local child = begin(T, "one\n")
     local path = child.folder .. "/a.txt"
