@@ -20,6 +20,7 @@ const ABOUT_SECRETS: &[&str] = &[
     "tests/redaction.rs",
     "tests/redaction/ordinary.rs",
     "tests/redaction/providers.rs",
+    "tests/shell_policy/questions.rs",
 ];
 
 #[test]

@@ -1,6 +1,7 @@
 //! The table of modes, the order of decision, and what answers cover.
 
 mod order;
+mod words;
 
 use super::*;
 use protocol::config::{Category, RuleVerdict, SafetyRule};
