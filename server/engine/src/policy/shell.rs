@@ -19,7 +19,7 @@ mod scratchpad;
 mod walk;
 mod word;
 
-pub use place::matches;
+pub use place::{is_start_file, matches};
 
 use protocol::tool::{Reading, Risk};
 use reader::Reader;
