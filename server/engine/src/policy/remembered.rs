@@ -1,6 +1,7 @@
 //! Remembered answers: what "don't ask again" adds, and what it covers later. Exactly what was shown, nothing wider
 //! (spec 19.7). Calls of MCP servers and uses of the screen are never remembered.
 
+use super::shell::is_start_file;
 use super::table::is_of_git;
 use protocol::approval::Rule;
 use protocol::tool::{Access, Place};
@@ -48,7 +49,7 @@ pub(super) fn covers(rule: &Rule, access: &Access) -> bool {
                 path,
                 place: Place::External,
             },
-        ) => *writes && path.parent() == Some(folder.as_path()),
+        ) => *writes && path.parent() == Some(folder.as_path()) && !runs_later(path),
         (Rule::Run { .. } | Rule::EditProject | Rule::ExternalFolder { .. }, _) => false,
     }
 }
@@ -71,13 +72,18 @@ pub(super) fn rule(access: &Access) -> Option<Rule> {
         Access::Write {
             path,
             place: Place::External,
-        } => folder_rule(path, true),
+        } if !runs_later(path) => folder_rule(path, true),
         Access::Read {
             place: Place::Project | Place::AddedDir | Place::Scratchpad | Place::Protected,
             ..
         }
         | Access::Write {
-            place: Place::Project | Place::AddedDir | Place::Scratchpad | Place::Protected,
+            place:
+                Place::Project
+                | Place::AddedDir
+                | Place::Scratchpad
+                | Place::Protected
+                | Place::External,
             ..
         }
         | Access::Ask
@@ -87,6 +93,11 @@ pub(super) fn rule(access: &Access) -> Option<Rule> {
         | Access::Mcp { .. }
         | Access::Computer { .. } => None,
     }
+}
+
+/// What a shell or git does later because of a file: asked about each time, whatever was said of its folder.
+fn runs_later(path: &Path) -> bool {
+    is_of_git(path) || is_start_file(path)
 }
 
 fn folder_rule(path: &Path, writes: bool) -> Option<Rule> {

@@ -25,7 +25,7 @@ mod walk;
 mod word;
 mod wrappers;
 
-pub use place::matches;
+pub use place::{is_start_file, matches};
 
 use protocol::tool::{Reading, Risk};
 use reader::Reader;

@@ -607,3 +607,26 @@ fn what_is_never_done_is_done_by_no_rule_no_answer_and_no_mode() {
         Verdict::Deny(_)
     ));
 }
+
+#[test]
+fn an_answer_for_a_folder_outside_covers_no_file_that_runs_later() {
+    let to = |path: &str| Access::Write {
+        path: path.into(),
+        place: Place::External,
+    };
+    let home = [Rule::ExternalFolder {
+        folder: "/home/ada".into(),
+        writes: true,
+    }];
+    assert!(decide(Mode::Ask, &home, &[to("/home/ada/notes.txt")]).allows());
+    for path in ["/home/ada/.bashrc", "/home/ada/.zshenv", "/home/ada/.git"] {
+        assert_eq!(decide(Mode::Ask, &home, &[to(path)]), ASK, "{path}");
+        assert_eq!(session_rule(Mode::Ask, &[], &[to(path)]), None, "{path}");
+    }
+    for path in [
+        "/home/ada/.ssh/config",
+        "/home/ada/.config/autostart/x.desktop",
+    ] {
+        assert_eq!(session_rule(Mode::Ask, &[], &[to(path)]), None, "{path}");
+    }
+}

@@ -239,6 +239,15 @@ pub fn is_sensitive(around: &Surroundings, path: &Path) -> bool {
             .any(|it| Path::new(it) == Path::new(name))
 }
 
+/// Whether a file is one that a shell or a session starts with, or what lets others in, by its name alone: whose home it
+/// lies in is not known.
+pub fn is_start_file(path: &Path) -> bool {
+    path.components().any(|it| it.as_os_str() == ".ssh")
+        || START_FILES
+            .iter()
+            .any(|it| path.ancestors().any(|at| at.ends_with(it)))
+}
+
 /// Two names, the first perhaps with marks. Case counts for nothing: on many disks it does not.
 fn is_alike(pattern: &str, name: &str) -> bool {
     pattern.eq_ignore_ascii_case(name) || matches(&pattern.to_lowercase(), &name.to_lowercase())
