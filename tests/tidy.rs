@@ -3,6 +3,7 @@
 mod dependencies;
 mod layers;
 mod purity;
+mod spawning;
 mod tree;
 
 use std::fs;
