@@ -272,3 +272,31 @@ fn a_change_in_a_line_of_a_megabyte_is_shown_in_part_and_says_so() {
     stage.result(&prompt);
     assert!(stage.workspace.read("long.txt").ends_with("xEND"));
 }
+
+/// Tools that are a provider's own will be planned by the same code; until then these two stand for them.
+#[test]
+fn r_217_a_patch_is_asked_about_by_the_same_card_as_an_edit() {
+    let stage = Stage::new(FILES);
+    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-alpha\n+omega\n*** End Patch\n";
+    let mut cards = Vec::new();
+    for (tool, arguments) in [
+        ("edit_file", edit("a.txt", "alpha", "omega")),
+        ("apply_patch", json!({"patch": patch})),
+    ] {
+        let (_, prompt) = stage.call(tool, arguments);
+        let question = stage.editor.question();
+        let fields = &question.params.tool_call.fields;
+        let options: Vec<String> = question
+            .params
+            .options
+            .iter()
+            .map(|it| it.option_id.to_string())
+            .collect();
+        cards.push((options, fields.title.clone(), fields.content.clone()));
+        stage.editor.choose(&question, "no");
+        assert!(stage.result(&prompt).contains("Denied"));
+    }
+    assert_eq!(cards[0].0, ["once", "session", "no", "always"]);
+    assert_eq!(cards[0], cards[1]);
+    assert_eq!(stage.workspace.read("a.txt"), "alpha\n");
+}
