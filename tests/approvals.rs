@@ -292,7 +292,7 @@ fn r_217_a_patch_is_asked_about_by_the_same_card_as_an_edit() {
             .iter()
             .map(|it| it.option_id.to_string())
             .collect();
-        cards.push((options, fields.title.clone(), fields.content.clone()));
+        cards.push((options, fields.status, fields.content.clone()));
         stage.editor.choose(&question, "no");
         assert!(stage.result(&prompt).contains("Denied"));
     }

@@ -10,6 +10,7 @@ const ABOUT_SECRETS: &[&str] = &[
     "server/engine/src/provider/chat_completions/tests.rs",
     "server/engine/src/provider/failure/tests.rs",
     "server/engine/src/provider/http.rs",
+    "server/engine/src/redact.rs",
     "server/engine/src/redact/assign.rs",
     "server/engine/src/redact/tests.rs",
     "server/engine/src/redact/tests/laws.rs",
