@@ -43,7 +43,8 @@ pub struct Surroundings {
     /// The session's folders: project, other workspace folders, added ones, scratchpad. Canonical.
     pub roots: Vec<PathBuf>,
     pub scratchpad: Option<PathBuf>,
-    /// Undine's own settings, history and data: no line may change them.
+    /// Undine's own settings, history and data: no line may change them. The folder of its settings stands first, that
+    /// of its data second.
     pub protected: Vec<PathBuf>,
 }
 

@@ -395,7 +395,16 @@ impl Reader<'_> {
             _ => self.variable(name),
         };
         let is_set = self.vars.contains_key(name)
-            || matches!(name, "HOME" | "PWD" | "IFS" | "PATH" | "UNDINE_SCRATCHPAD");
+            || matches!(
+                name,
+                "HOME"
+                    | "PWD"
+                    | "IFS"
+                    | "PATH"
+                    | "UNDINE_SCRATCHPAD"
+                    | "UNDINE_CONFIG_DIR"
+                    | "UNDINE_DATA_DIR"
+            );
         let operators = [":-", ":+", ":=", ":?", "-", "+", "=", "?"];
         let operator = operators.into_iter().find(|it| rest.starts_with(it));
         match operator {
@@ -467,6 +476,14 @@ impl Reader<'_> {
                 Some(folder) => folder.to_string_lossy().into_owned(),
                 None => return Value::unknown(),
             },
+            // Whoever names them means Undine's own, whether they are set or not.
+            "UNDINE_CONFIG_DIR" | "UNDINE_DATA_DIR" => {
+                let at = usize::from(name == "UNDINE_DATA_DIR");
+                match self.around.protected.get(at) {
+                    Some(folder) => folder.to_string_lossy().into_owned(),
+                    None => return Value::unknown(),
+                }
+            }
             "IFS" => " \t\n".to_owned(),
             "PWD" => match self.cwds.as_slice() {
                 [one] => one.to_string_lossy().into_owned(),
