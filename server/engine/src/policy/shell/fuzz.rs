@@ -80,8 +80,13 @@ fn laws(line: &str, around: &Surroundings) {
             );
         }
     }
+    // Behind a backslash, a newline ends nothing.
+    let next = match line.ends_with('\\') {
+        true => "\n\nrm x",
+        false => "\nrm x",
+    };
     for worse in [
-        format!("{line}\nrm x"),
+        format!("{line}{next}"),
         format!("rm x; {line}"),
         format!("{{ {line}\n}} > out"),
         format!("echo \"$( {line}\n)\" > out"),
