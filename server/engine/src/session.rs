@@ -3,6 +3,7 @@
 //! [`Session::step`] never fails and never panics; what no longer makes sense (a word of an aborted
 //! stream, a second decision) is dropped. Its laws stand in `session/laws.rs`.
 
+mod approving;
 mod call;
 mod classifier;
 mod effect;

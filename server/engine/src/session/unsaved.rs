@@ -1,7 +1,12 @@
 //! Documents that are not saved when a command is about to run: it would see the disk and not the editor.
 
+use super::Session;
+use super::call::{Planned, Stage};
+use super::effect::{CallChange, CallContent, Effect, Update};
+use crate::policy::{Hold, Verdict};
 use crate::text::visible_line;
 use protocol::approval::{ApprovalOption, OptionId};
+use protocol::session::CallId;
 
 /// Documents were not saved although the person wanted it. Nothing has run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +40,62 @@ pub fn named(names: &[String]) -> String {
     };
     let before: Vec<String> = before.iter().map(|it| shown(it)).collect();
     format!("{} and {last}", before.join(", "))
+}
+
+impl Session {
+    /// The person wants them saved before the call runs.
+    pub(super) fn save_first(
+        &mut self,
+        id: CallId,
+        plan: Planned,
+        reason: Option<String>,
+        out: &mut Vec<Effect>,
+    ) {
+        if let Some(call) = self.call_mut(id) {
+            call.stage = Stage::Saving { plan, reason };
+            out.push(Effect::SaveFirst(id));
+        }
+    }
+
+    /// The call runs when all is saved; else the question is put again.
+    pub(super) fn saved(&mut self, id: CallId, end: Result<(), NotSaved>, out: &mut Vec<Effect>) {
+        let Some(call) = self.call(id) else {
+            return;
+        };
+        let Stage::Saving { plan, reason } = &call.stage else {
+            return;
+        };
+        let (mut plan, reason) = (plan.clone(), reason.clone());
+        let tool = call.call.name.clone();
+        // The mode may be another than when the person said yes.
+        let hold = match self.judge(self.mode, &tool, &plan.accesses) {
+            Verdict::Allow(hold) => hold,
+            Verdict::Ask(_) | Verdict::Classify => Hold::AsConfigured,
+            Verdict::Deny(why) => {
+                self.refuse(id, &why, out);
+                return self.advance(out);
+            }
+        };
+        match end {
+            Ok(()) => {
+                // In the place of what was waited for.
+                let content = plan.preview.into_iter().map(CallContent::Preview);
+                let change = CallChange {
+                    content: content.collect(),
+                    ..CallChange::default()
+                };
+                out.push(Effect::Show(Update::CallChanged(id, change)));
+                self.run(id, plan.shown, hold, out);
+            }
+            Err(NotSaved { why, left }) => {
+                if let Some(call) = self.call_mut(id) {
+                    call.not_saved.push(why);
+                }
+                plan.unsaved = left;
+                self.ask_somebody(id, plan, reason, out);
+            }
+        }
+    }
 }
 
 /// What a question says of them. `failed` is what became of saving them before.
