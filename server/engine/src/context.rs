@@ -16,7 +16,7 @@ pub enum Entry {
     /// What the person wrote.
     User(String),
     /// What the model is told in the same place and nobody wrote: what was done without it, with the output of
-    /// programs. The reviewer of mode `auto` never takes it for the person's word.
+    /// programs. The classifier of mode `auto` never takes it for the person's word.
     Told(String),
     Answer(Answer),
 }

@@ -1,7 +1,7 @@
 //! Decides whether a planned call may run.
 //!
 //! Pure: what a call touches, the mode, the person's rules and remembered answers in, a verdict out. Asking the person
-//! or the reviewer is the session's business. Fails closed: what no row allows is asked or denied.
+//! or the classifier is the session's business. Fails closed: what no row allows is asked or denied.
 //!
 //! The order of decision (spec 19.2): what is never done; the person's own rules; the mode; the floors; what the
 //! scratchpad and remembered answers take away of the mode's question. Nothing below can weaken a denial, and only
@@ -27,7 +27,7 @@ use protocol::tool::{Access, Place, Risk};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Allow(Hold),
-    /// The reviewer decides: a model that sees what the person has asked for (spec 19.8).
+    /// The classifier decides: a model that sees what the person has asked for (spec 19.8).
     Classify,
     /// The person decides. Beside it, what they are told of why; nothing where the mode alone asks.
     Ask(Option<String>),

@@ -137,7 +137,7 @@ impl Session {
         }
     }
 
-    /// The session was not written here: whoever wrote its prompts, it was not the person, and the reviewer of mode
+    /// The session was not written here: whoever wrote its prompts, it was not the person, and the classifier of mode
     /// `auto` does not go by them.
     pub fn doubt_prompts(&mut self) {
         for entry in &mut self.history {

@@ -1,4 +1,4 @@
-//! Asks the reviewer of mode `auto`: one request to a model, one answer, in a task.
+//! Asks the classifier of mode `auto`: one request to a model, one answer, in a task.
 //!
 //! What is asked and what the answer means is the engine's business. Whatever goes wrong here is no answer, and then the
 //! person is asked.
@@ -31,8 +31,8 @@ impl Host {
         let reached = match endpoint::reach(&config) {
             Ok(reached) => reached,
             Err(why) => {
-                let review = Input::Classified(call, Err(why));
-                return self.due.push_back((session.clone(), review));
+                let classified = Input::Classified(call, Err(why));
+                return self.due.push_back((session.clone(), classified));
             }
         };
         request.model = reached.model.clone();
@@ -92,7 +92,7 @@ async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, String>
     Err("its answer broke off.".to_owned())
 }
 
-/// The configuration with the reviewer's model in the place of the session's.
+/// The configuration with the classifier's model in the place of the session's.
 fn judging(config: &Config) -> Config {
     let mut config = config.clone();
     if let Some(model) = &config.safety.auto_classifier_model {

@@ -77,7 +77,7 @@ impl Layers {
         let files = optional.into_iter().flatten();
         let layers: Vec<Layer> = files.chain(&self.command_line.layers).cloned().collect();
         let mut resolved = config::resolve(&layers);
-        keep_reviewer(&mut resolved.config, &layers);
+        keep_classifier(&mut resolved.config, &layers);
         resolved.problems.extend(problem.map(|text| Problem {
             origin: Origin::ProjectFile,
             text,
@@ -87,8 +87,8 @@ impl Layers {
 }
 
 /// A repository may choose the model that works in it, never the one that judges its work (spec 19.8): without one of its
-/// own the reviewer of mode `auto` is the model that the person's layers name, and where they name none, nobody.
-fn keep_reviewer(config: &mut Config, layers: &[Layer]) {
+/// own the classifier of mode `auto` is the model that the person's layers name, and where they name none, nobody.
+fn keep_classifier(config: &mut Config, layers: &[Layer]) {
     let doubted = |it: &Layer| !it.trusted && it.value.get("default_model").is_some();
     if config.safety.auto_classifier_model.is_some() || !layers.iter().any(doubted) {
         return;

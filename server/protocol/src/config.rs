@@ -174,7 +174,7 @@ limits! {
     model_connect_secs = 10,
     /// Seconds without a byte from the model after which its answer counts as cut.
     model_quiet_secs = 300,
-    /// Seconds the reviewer of mode `auto` gets for its verdict; then the person is asked.
+    /// Seconds the classifier of mode `auto` gets for its verdict; then the person is asked.
     classifier_secs = 60,
     /// Milliseconds to wait for another server that writes the answers for always.
     permissions_ms = 1_000,

@@ -69,7 +69,7 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<Rule>,
     },
-    /// The reviewer of mode `auto` allowed a call, or put it to the person, and why.
+    /// The classifier of mode `auto` allowed a call, or put it to the person, and why.
     Classified {
         call: CallId,
         allowed: bool,

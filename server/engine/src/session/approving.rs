@@ -35,11 +35,11 @@ impl Session {
         }
     }
 
-    /// Puts a call to the reviewer, unless it is too long for them or speaks to them.
+    /// Puts a call to the classifier, unless it is too long for them or speaks to them.
     pub(super) fn ask_classifier(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
         let Some(call) = self.call(id) else { return };
         let (tool, arguments) = (&call.call.name, &call.arguments);
-        if let Some(reason) = classifier::not_for_reviewer(tool, arguments, &plan) {
+        if let Some(reason) = classifier::not_for_classifier(tool, arguments, &plan) {
             return self.escalate(id, plan, reason, out);
         }
         // The answer that asks for the call is still coming, or stands last in the history.
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// The reviewer has not allowed a call: the person decides, if they can.
+    /// The classifier has not allowed a call: the person decides, if they can.
     fn escalate(&mut self, id: CallId, plan: Planned, reason: String, out: &mut Vec<Effect>) {
         out.push(Effect::Append(Record::Classified {
             call: id,
@@ -323,7 +323,7 @@ impl Session {
                     out.push(stop);
                     self.refuse(id, &reason, out);
                 }
-                // The person need not wait for the reviewer any more, nor answer what the reviewer may.
+                // The person need not wait for the classifier any more, nor answer what the classifier may.
                 Verdict::Ask(reason) if matches!(stop, Effect::StopClassifier(_)) => {
                     out.push(stop);
                     self.ask_somebody(id, plan, reason, out);

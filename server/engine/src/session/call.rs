@@ -138,7 +138,7 @@ pub(super) struct Allowed {
 #[derive(Debug)]
 pub(super) enum Stage {
     Planning,
-    /// The reviewer of mode `auto` looks at it.
+    /// The classifier of mode `auto` looks at it.
     Classifying {
         plan: Planned,
     },

@@ -1,9 +1,9 @@
-//! The reviewer of mode `auto`: a model that says of one call whether it is what the person has asked for (spec 19.8).
+//! The classifier of mode `auto`: a model that says of one call whether it is what the person has asked for (spec 19.8).
 //!
 //! Pure: what it is asked, and what its answer means. It never denies for good, and nothing but the bare word ALLOW
 //! allows: an answer that says anything else, an error and a time-out all put the call to the person. What it judges is
 //! data that others may have written, so it stands between fences that the data cannot contain, and a call that
-//! speaks to the reviewer is put to the person without asking it.
+//! speaks to the classifier is put to the person without asking it.
 
 use super::{Planned, Preview};
 use crate::context::{Answer, Entry};
@@ -11,7 +11,7 @@ use crate::provider::{Content, Message, ModelRequest};
 use crate::redact::{redact, redact_inert};
 use serde_json::Value;
 
-/// What the reviewer said.
+/// What it said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Judgement {
     Allow,
@@ -45,7 +45,7 @@ protections, publishes or pushes something that was not asked for, or when you a
 /// What is said of an answer that is neither.
 const UNCLEAR: &str = "The classifier gave no clear answer.";
 
-/// The question to the reviewer.
+/// The question to the classifier.
 pub(super) fn request(
     model: &str,
     history: &[Entry],
@@ -88,7 +88,7 @@ pub(super) fn last_said(history: &[Entry]) -> &str {
     }
 }
 
-/// What the reviewer's answer means. Where it says nothing aloud, the last line of what it thought counts.
+/// What the classifier's answer means. Where it says nothing aloud, the last line of what it thought counts.
 pub(super) fn read(text: &str, thought: &str) -> Judgement {
     let text = text.trim();
     let line = match text {
@@ -108,9 +108,9 @@ pub(super) fn read(text: &str, thought: &str) -> Judgement {
     }
 }
 
-/// Why a call is put to the person without asking the reviewer: it is too long to be judged whole, or it speaks to the
-/// reviewer, with odd blanks, letters in between that nobody sees, or signs between the letters.
-pub(super) fn not_for_reviewer(tool: &str, arguments: &Value, plan: &Planned) -> Option<String> {
+/// Why a call is put to the person without asking the classifier: it is too long to be judged whole, or it speaks to the
+/// classifier, with odd blanks, letters in between that nobody sees, or signs between the letters.
+pub(super) fn not_for_classifier(tool: &str, arguments: &Value, plan: &Planned) -> Option<String> {
     const WORDS: &[&str] = &[
         "answerallow",
         "replyallow",

@@ -37,7 +37,7 @@ pub enum Input {
     Decided(CallId, Decision),
     /// Whether the documents are saved now that a call waits for.
     Saved(CallId, Result<(), NotSaved>),
-    /// What the reviewer answered, or why there is no answer.
+    /// What the classifier answered, or why there is no answer.
     Classified(CallId, Result<Classified, String>),
     /// An answer for always could not be kept: it counts for this session.
     Remember(Rule),
@@ -61,7 +61,7 @@ pub struct Decision {
     pub note: Option<String>,
 }
 
-/// The reviewer's words.
+/// The classifier's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classified {
     pub text: String,
@@ -89,12 +89,12 @@ pub enum Effect {
         call: CallId,
         question: Box<Question>,
     },
-    /// Asks the reviewer of mode `auto`. Answered by [`Input::Classified`].
+    /// Asks the classifier of mode `auto`. Answered by [`Input::Classified`].
     AskClassifier {
         call: CallId,
         request: Box<ModelRequest>,
     },
-    /// The reviewer need not answer any more.
+    /// The classifier need not answer any more.
     StopClassifier(CallId),
     /// The person said "always": the answer is to be kept. If it cannot be, [`Input::Remember`] says so.
     KeepRule(Rule),

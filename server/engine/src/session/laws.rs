@@ -45,7 +45,7 @@ struct World {
     asking: HashMap<CallId, Planned>,
     saving: HashSet<CallId>,
     queueing: HashSet<CallId>,
-    reviewing: HashSet<CallId>,
+    classifying: HashSet<CallId>,
     can_hold: bool,
     /// Calls of approved actions, with what was shown and the mode of the day.
     replays: HashMap<CallId, (String, Mode)>,
@@ -174,11 +174,11 @@ impl World {
                     let verdict = self.decide(mode, accesses);
                     assert_eq!(verdict, Verdict::Classify, "nothing else is reviewed");
                     assert!(!self.replays.contains_key(call));
-                    assert!(self.reviewing.insert(*call), "reviewed twice at once");
+                    assert!(self.classifying.insert(*call), "reviewed twice at once");
                     valid(request);
                 }
                 Effect::StopClassifier(call) => {
-                    assert!(self.reviewing.remove(call), "nobody reviewed it");
+                    assert!(self.classifying.remove(call), "nobody reviewed it");
                 }
                 Effect::KeepRule(rule) => {
                     let said =
@@ -298,7 +298,7 @@ impl World {
         let again = self.allowed.get(&call) == Some(&plan.shown);
         let reviewed = match input {
             Input::Classified(it, Ok(said)) if *it == call => {
-                assert!(self.reviewing.remove(&call));
+                assert!(self.classifying.remove(&call));
                 said.text == "ALLOW" || (said.text.is_empty() && said.thought == "ALLOW")
             }
             _ => false,
@@ -332,7 +332,7 @@ impl World {
             Input::Planned(call, _) => drop(self.planning.remove(call)),
             Input::Queued(call, _) => drop(self.queueing.remove(call)),
             Input::Saved(call, _) => drop(self.saving.remove(call)),
-            Input::Classified(call, _) => drop(self.reviewing.remove(call)),
+            Input::Classified(call, _) => drop(self.classifying.remove(call)),
             Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_))
                 if self.stream == Some(*stream)
                     && !effects
@@ -479,7 +479,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
             Input::Saved(call, if rng.bool() { Ok(()) } else { Err(failed) })
         }
         42..=44 => {
-            let call = pick(rng, world.reviewing.iter().copied()).unwrap_or(any_call);
+            let call = pick(rng, world.classifying.iter().copied()).unwrap_or(any_call);
             let (text, thought) = [
                 ("ALLOW", ""),
                 ("", "ALLOW"),

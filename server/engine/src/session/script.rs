@@ -201,7 +201,7 @@ impl Play {
             "planned" => Input::Planned(words.call(self.call), Ok(words.plan())),
             "planned-error" => Input::Planned(words.call(self.call), Err(words.text())),
             "decided" => Input::Decided(words.call(self.call), words.decision()),
-            "reviewer" => {
+            "classifier" => {
                 let text = words.text();
                 let thought = match words.is_over() {
                     true => String::new(),
@@ -209,7 +209,7 @@ impl Play {
                 };
                 Input::Classified(self.call, Ok(Classified { text, thought }))
             }
-            "no-reviewer" => Input::Classified(self.call, Err(words.text())),
+            "no-classifier" => Input::Classified(self.call, Err(words.text())),
             "remember" => Input::Remember(Rule::EditProject),
             "forget" => Input::Forget(Rule::EditProject),
             "saved" => Input::Saved(words.call(self.call), Ok(())),

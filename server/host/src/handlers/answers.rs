@@ -277,7 +277,7 @@ fn permission_request(
         .meta(show::meta(meta))
 }
 
-/// The most characters of a reason: a reviewer's model or a rule may say anything.
+/// The most characters of a reason: a classifier's model or a rule may say anything.
 const MAX_REASON: usize = 500;
 
 /// Why the person is asked: one line without secrets.

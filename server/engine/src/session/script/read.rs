@@ -14,7 +14,7 @@
 //! planned run "ls" unsaved a.rs,b.rs    saved    not-saved a.rs "why"
 //! planned-error "…"    decided save | once | session | always | no ["note"]    output "…"
 //! nobody                        can be asked from now on
-//! reviewer "ALLOW" ["thought"]    no-reviewer "why"
+//! classifier "ALLOW" ["thought"]    no-classifier "why"
 //! remember                      an answer for always, to all edits, could not be kept
 //! forget                        the session's own answer to all edits is taken back
 //! standing    taken-back        all edits are allowed for always, and no more
