@@ -166,7 +166,24 @@ pub fn resolve_with(layers: &[Layer], removed: &[Removed]) -> Resolved {
     for layer in layers {
         merge.layer(layer);
     }
-    merge.resolved
+    let mut resolved = merge.resolved;
+    keep_classifier(&mut resolved.config, layers);
+    resolved
+}
+
+/// A repository may choose the model that works in it, never the one that judges its work (spec 19.8): without one of its
+/// own the classifier of mode `auto` is the model that the person's layers name, and where they name none, nobody.
+fn keep_classifier(config: &mut Config, layers: &[Layer]) {
+    let doubted = |it: &Layer| !it.trusted && it.value.get("default_model").is_some();
+    if config.safety.auto_classifier_model.is_some() || !layers.iter().any(doubted) {
+        return;
+    }
+    let own: Vec<Layer> = layers.iter().filter(|it| it.trusted).cloned().collect();
+    let model = resolve(&own).config.default_model;
+    let chosen = &config.default_model;
+    if (&model.provider, &model.name) != (&chosen.provider, &chosen.name) {
+        config.safety.auto_classifier_model = Some(format!("{}/{}", model.provider, model.name));
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 use crate::regular;
 use crate::upwards;
 use engine::config::{self, Layer, Origin, Problem, Resolved};
-use protocol::config::Config;
 use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -77,27 +76,11 @@ impl Layers {
         let files = optional.into_iter().flatten();
         let layers: Vec<Layer> = files.chain(&self.command_line.layers).cloned().collect();
         let mut resolved = config::resolve(&layers);
-        keep_classifier(&mut resolved.config, &layers);
         resolved.problems.extend(problem.map(|text| Problem {
             origin: Origin::ProjectFile,
             text,
         }));
         resolved
-    }
-}
-
-/// A repository may choose the model that works in it, never the one that judges its work (spec 19.8): without one of its
-/// own the classifier of mode `auto` is the model that the person's layers name, and where they name none, nobody.
-fn keep_classifier(config: &mut Config, layers: &[Layer]) {
-    let doubted = |it: &Layer| !it.trusted && it.value.get("default_model").is_some();
-    if config.safety.auto_classifier_model.is_some() || !layers.iter().any(doubted) {
-        return;
-    }
-    let own: Vec<Layer> = layers.iter().filter(|it| it.trusted).cloned().collect();
-    let model = config::resolve(&own).config.default_model;
-    let chosen = &config.default_model;
-    if (&model.provider, &model.name) != (&chosen.provider, &chosen.name) {
-        config.safety.auto_classifier_model = Some(format!("{}/{}", model.provider, model.name));
     }
 }
 

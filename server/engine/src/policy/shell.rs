@@ -2,6 +2,7 @@
 
 mod arguments;
 mod assign;
+mod beyond;
 mod blocks;
 mod builtins;
 mod canonical;
@@ -25,6 +26,7 @@ mod walk;
 mod word;
 mod wrappers;
 
+pub use beyond::{leads_to, opens_page};
 pub use place::{is_start_file, matches};
 
 use protocol::tool::{Reading, Risk};

@@ -114,9 +114,9 @@ impl Tool for ExecuteCommand {
         let opened = page.as_deref().unwrap_or_default();
         let shown = format!("{line}\n{}{mark}\n{opened}", folder.real.display());
         let (mut reading, names) = shell::read_named(&line, &world.surroundings(&folder));
-        links::judge(&mut reading, &names, &world.workspace);
+        links::follow(&mut reading, &names, &world.workspace);
         if page.is_some() {
-            page::counts_as_network(&mut reading);
+            shell::opens_page(&mut reading);
         }
         let plan = Plan::build(title)
             .access(Access::Run {

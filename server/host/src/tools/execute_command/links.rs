@@ -5,16 +5,16 @@
 //! below a folder is not looked up: those that follow links there are no reads to the reader.
 
 use crate::workspace::Workspace;
-use engine::policy::shell::{Named, matches};
-use protocol::tool::{Place, Reading, Risk};
+use engine::policy::shell::{self, Named, matches};
+use protocol::tool::{Place, Reading};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// The most names that patterns of one line are compared with; beyond it anything may be among them.
 const MOST: usize = 4_096;
 
-/// Rates a line anew that names a way out.
-pub(super) fn judge(reading: &mut Reading, names: &[Named], workspace: &Workspace) {
+/// Tells the reading of a line where the paths lead that the line names.
+pub(super) fn follow(reading: &mut Reading, names: &[Named], workspace: &Workspace) {
     let mut room = MOST;
     for named in names {
         let places = match named.is_pattern {
@@ -25,18 +25,7 @@ pub(super) fn judge(reading: &mut Reading, names: &[Named], workspace: &Workspac
             },
         };
         for place in places {
-            match place {
-                Place::Protected if named.is_written => {
-                    reading.forbidden.get_or_insert_with(|| {
-                        "changing Undine's own settings, history or data, over a link".to_owned()
-                    });
-                }
-                Place::Protected | Place::External => {
-                    reading.risk = reading.risk.max(Risk::Outside);
-                    reading.in_scratchpad = false;
-                }
-                Place::Project | Place::AddedDir | Place::Scratchpad => {}
-            }
+            shell::leads_to(reading, place, named.is_written);
         }
     }
 }

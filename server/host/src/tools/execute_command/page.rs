@@ -3,7 +3,6 @@
 use super::Mode;
 use crate::plan::World;
 use protocol::config::Network;
-use protocol::tool::{Reading, Risk};
 use url::Url;
 
 /// The longest address, in bytes.
@@ -47,15 +46,6 @@ fn checked(url: &str) -> Result<String, String> {
         true => Ok(parsed.into()),
         false => Err(bad()),
     }
-}
-
-/// The browser takes what stands in the address to another machine: the call is judged by that, before anything
-/// starts, and no answer that was given to the command alone covers it.
-pub(super) fn counts_as_network(reading: &mut Reading) {
-    reading.risk = reading.risk.max(Risk::Network);
-    reading.canonical = None;
-    reading.program = None;
-    reading.in_scratchpad = false;
 }
 
 #[cfg(test)]
