@@ -8,7 +8,7 @@ use crate::process::sandbox::{self, Sandbox};
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::unsaved::Unsaved;
-use crate::workspace::{FilePath, Workspace};
+use crate::workspace::{self, FilePath, Workspace};
 use engine::policy::Hold;
 use engine::policy::shell::{Shell, Surroundings};
 use engine::provider::Image;
@@ -121,7 +121,7 @@ impl World {
                 Shell::Posix
             },
             cwd: folder.real.clone(),
-            home: std::env::home_dir(),
+            home: workspace::home(),
             roots: all.map(Path::to_path_buf).collect(),
             scratchpad: self.workspace.scratchpad().map(Path::to_path_buf),
             protected: self.workspace.protected().collect(),

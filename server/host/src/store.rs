@@ -14,7 +14,7 @@ pub use log::{Log, LogError, now_ms, read};
 pub use pictures::Pictures;
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Undine's own folders. `UNDINE_CONFIG_DIR` and `UNDINE_DATA_DIR` move them; empty means unset.
@@ -95,4 +95,14 @@ fn usable(folder: &Path) -> io::Result<()> {
         nearest,
         nix::unistd::AccessFlags::W_OK,
     )?)
+}
+
+/// A file with these bytes in a folder, synced, that is to take another's place whole. Until then it is its owner's only.
+fn beside(folder: &Path, prefix: &str, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::Builder::new()
+        .prefix(prefix)
+        .tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
 }

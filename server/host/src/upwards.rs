@@ -1,5 +1,6 @@
 //! Folders from a project's upwards, as far as what they hold speaks for the project.
 
+use crate::workspace;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,9 +11,7 @@ const MAX_FOLDERS: usize = 32;
 /// The folder and those above it, nearest first: to the root of its git repository, never the person's home folder
 /// or what is above that, and none that another person than the project's owner or ours put there.
 pub fn folders(root: &Path) -> Vec<PathBuf> {
-    let home = directories::BaseDirs::new()
-        .map(|it| it.home_dir().to_path_buf())
-        .and_then(|it| it.canonicalize().ok());
+    let home = workspace::home().and_then(|it| it.canonicalize().ok());
     below(root, home.as_deref())
 }
 

@@ -313,7 +313,8 @@ fn holds(path: &Path, file: &Metadata) -> bool {
     inner.into_iter().any(|it| holds(&it.path(), file))
 }
 
-fn home() -> Option<PathBuf> {
+/// The person's home folder.
+pub fn home() -> Option<PathBuf> {
     directories::BaseDirs::new().map(|it| it.home_dir().to_path_buf())
 }
 

@@ -10,6 +10,7 @@ use crate::layers::{CommandLine, project_file, user_file};
 use crate::process::sandbox::{self, Files, Kernel, Sandbox};
 use crate::scratchpad::Scratchpad;
 use crate::store::Folders;
+use crate::workspace;
 use engine::config::{Origin, Resolved};
 use engine::provider::without_secrets;
 use engine::text::visible;
@@ -249,7 +250,7 @@ fn files(report: &mut Report, resolved: &Resolved, root: &Path) {
     }
     for folder in &resolved.config.workspace.additional_dirs {
         let whole = match folder.strip_prefix("~/") {
-            Some(rest) => directories::BaseDirs::new().map(|it| it.home_dir().join(rest)),
+            Some(rest) => workspace::home().map(|it| it.join(rest)),
             None => Some(folder.into()),
         };
         match whole.is_some_and(|it| it.is_absolute() && it.is_dir()) {

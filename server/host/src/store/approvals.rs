@@ -5,13 +5,14 @@
 //! was denied or done stays so. What runs is marked as done only afterwards. A death in between leaves it marked
 //! as running with its lock free, and the next who approves finds out how far it came.
 
+use super::beside;
 use crate::regular;
 use nix::fcntl::{Flock, FlockArg};
 use protocol::record::EditedFile;
 use protocol::session::{CallId, Mode};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -244,13 +245,9 @@ impl Approvals {
 
     /// The file beside its place, synced. Such a file is its owner's only.
     fn write(&self, approval: &Approval) -> io::Result<tempfile::NamedTempFile> {
-        let mut file = tempfile::Builder::new()
-            .prefix(".new-")
-            .tempfile_in(&self.folder)?;
-        serde_json::to_writer_pretty(&mut file, approval)?;
-        file.write_all(b"\n")?;
-        file.as_file().sync_all()?;
-        Ok(file)
+        let mut text = serde_json::to_vec_pretty(approval)?;
+        text.push(b'\n');
+        beside(&self.folder, ".new-", &text)
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -11,11 +11,12 @@ mod tests;
 
 pub use entries::Answer;
 
+use super::beside;
 use crate::regular;
 use nix::fcntl::{Flock, FlockArg};
 use protocol::approval::Rule;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -171,7 +172,8 @@ impl Permissions {
                 return Ok(());
             };
             let path = found.as_ref().map_or(self.path(), |it| it.path.clone());
-            let file = beside(&path, &changed).map_err(failed)?;
+            let folder = path.parent().unwrap_or(&path);
+            let file = beside(folder, ".permissions-", changed.as_bytes()).map_err(failed)?;
             // An editor knows nothing of the lock.
             let before = found.map_or(Stamp::Missing, |it| it.stamp);
             if stamp(&self.path()) == before {
@@ -277,17 +279,6 @@ fn lock(folder: &Path, patience: Duration) -> Result<Flock<File>, String> {
         // There is no lock that waits for a time only.
         std::thread::sleep(Duration::from_millis(2));
     }
-}
-
-/// The text in a file beside its place, synced. Such a file is its owner's only.
-fn beside(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
-    let folder = path.parent().unwrap_or(path);
-    let mut file = tempfile::Builder::new()
-        .prefix(".permissions-")
-        .tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    Ok(file)
 }
 
 fn put(file: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {

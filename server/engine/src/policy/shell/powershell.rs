@@ -260,7 +260,7 @@ fn one(
                 }
             }
         }
-        _ if programs::NETWORK.contains(&plain.as_str()) => verdict.at_least(Risk::Network),
+        _ if programs::is_network(&plain) => verdict.at_least(Risk::Network),
         _ => verdict.at_least(
             installs::risk(&plain, name.contains(['/', '\\']), &posix).unwrap_or(Risk::Run),
         ),

@@ -151,46 +151,17 @@ const CHANGERS: &[&str] = &[
     "setfacl",
 ];
 
-/// They talk to other machines.
-pub const NETWORK: &[&str] = &[
-    "curl",
-    "wget",
-    "wget2",
-    "aria2c",
-    "http",
-    "https",
-    "httpie",
-    "xh",
-    "curlie",
-    "fetch",
-    "lynx",
-    "links",
-    "w3m",
-    "elinks",
-    "ssh",
-    "scp",
-    "sftp",
+/// They talk to other machines, beside [`DOWNLOADS`].
+const NETWORK: &[&str] = &[
     "rsync",
     "rclone",
-    "nc",
-    "ncat",
-    "netcat",
-    "socat",
-    "telnet",
-    "ftp",
-    "lftp",
-    "tftp",
     "ping",
     "ping6",
     "traceroute",
     "tracepath",
     "mtr",
-    "dig",
-    "nslookup",
-    "host",
     "whois",
     "nmap",
-    "gh",
     "glab",
     "hub",
     "aws",
@@ -225,19 +196,14 @@ pub const NETWORK: &[&str] = &[
     "pnpx",
     "bunx",
     "uvx",
-    "lwp-request",
     "lwp-download",
-    "GET",
-    "POST",
     "sshpass",
-    "rsh",
     "rlogin",
     "ngrok",
     "cloudflared",
-    "axel",
 ];
 
-/// Their output is what another machine says.
+/// They talk to other machines, and their output is what those say.
 const DOWNLOADS: &[&str] = &[
     "curl",
     "wget",
@@ -275,6 +241,11 @@ const DOWNLOADS: &[&str] = &[
     "host",
 ];
 
+/// Whether a program talks to other machines.
+pub fn is_network(name: &str) -> bool {
+    NETWORK.contains(&name) || DOWNLOADS.contains(&name)
+}
+
 pub fn known(name: &str) -> Option<Known> {
     let of = |risk, arguments, has_doors| {
         Some(Known {
@@ -304,7 +275,7 @@ pub fn known(name: &str) -> Option<Known> {
     if CHANGERS.contains(&name) {
         return of(Risk::Change, Arguments::Paths, true);
     }
-    if NETWORK.contains(&name) {
+    if is_network(name) {
         return of(Risk::Network, Arguments::Paths, true);
     }
     None
