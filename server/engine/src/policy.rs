@@ -15,7 +15,7 @@ mod table;
 mod tests;
 
 pub use overrides::checkpoint;
-pub use remembered::{canonical, describe};
+pub use remembered::describe;
 pub use table::is_for_read_only;
 
 use protocol::approval::Rule;

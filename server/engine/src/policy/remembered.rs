@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// The command line that remembered answers are compared by: as its parts say, however it was written. None: a part
 /// of it cannot be read, and no answer covers it.
-pub fn canonical(access: &Access) -> Option<&str> {
+fn canonical(access: &Access) -> Option<&str> {
     match access {
         Access::Run { reading, .. } => reading.canonical.as_deref(),
         Access::Read { .. }
