@@ -150,7 +150,7 @@ fn two_sessions_run_at_once() {
 fn what_an_answer_cost_is_shown() {
     let stage = Stage::new("");
     let (_, prompt, mut asked) = stage.ask("hello");
-    asked.say("x").finish("stop");
+    asked.say("x");
     asked.usage(1_200, 34);
     asked.end();
     let usage = stage.editor.end(&prompt).of_kind("usage_update");

@@ -54,7 +54,7 @@ fn the_doctor_names_each_thing_that_is_wrong() {
         ("", "model", "problem: No model is configured"),
         (
             "[default_model]\nprovider = \"groq\"\nname = \"x\"\n",
-            "model",
+            "key",
             "problem: The key of groq is missing",
         ),
         (

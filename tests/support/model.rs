@@ -1,15 +1,17 @@
-//! A scripted model: Chat Completions over 127.0.0.1, each answer written by the test.
+//! A scripted model over 127.0.0.1, each answer written by the test, in the wire format that it is asked in.
 //!
 //! Every request is checked before the test sees it, by what real servers insist on: a history that
 //! one of them would refuse fails the test that caused it, whatever the test is about. A request that
 //! no test took fails the test, too.
 
 mod check;
+mod dialect;
 
 use super::PATIENCE;
 use base64::{Engine, engine::general_purpose::STANDARD};
-use check::check;
-use serde_json::{Value, json};
+use dialect::Dialect;
+pub use dialect::Said;
+use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -151,7 +153,7 @@ fn serve(
 ) {
     let read = stream.and_then(read_request);
     let asked = match read {
-        Ok(Some(asked)) => match check(&asked.body) {
+        Ok(Some(asked)) => match asked.dialect.check(&asked.body) {
             Ok(()) if asked.is_for_classifier() => {
                 if wants.load(Ordering::Acquire) {
                     // A test that has ended listens no more.
@@ -196,10 +198,13 @@ fn read_request(stream: TcpStream) -> io::Result<Option<Asked>> {
         .ok_or(io::ErrorKind::InvalidData)?;
     let mut body = vec![0; n_bytes];
     reader.read_exact(&mut body)?;
-    let body = serde_json::from_slice(&body)?;
+    let body: Value = serde_json::from_slice(&body)?;
+    let path = head[0].split(' ').nth(1).unwrap_or_default();
     let asked = Asked {
         line: head[0].clone(),
         key: header("authorization"),
+        dialect: dialect::of(path, &body),
+        head,
         body,
         stream,
         begun: false,
@@ -214,7 +219,10 @@ pub struct Asked {
     pub line: String,
     /// The `authorization` header.
     pub key: Option<String>,
+    /// The request's head, line by line.
+    head: Vec<String>,
     pub body: Value,
+    dialect: Box<dyn Dialect>,
     stream: TcpStream,
     begun: bool,
     called: u64,
@@ -222,33 +230,52 @@ pub struct Asked {
 
 impl Asked {
     fn is_for_classifier(&self) -> bool {
-        let first = &self.messages()[0];
-        first["role"] == "system"
-            && text_of(&first["content"]).starts_with("You review one action of a coding agent")
+        let system = self.dialect.system(&self.body);
+        system.starts_with("You review one action of a coding agent")
     }
 
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut fields = self.head.iter().filter_map(|it| it.split_once(':'));
+        let found = fields.find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.trim())
+    }
+
+    /// The messages, of the formats that call them so.
     pub fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().unwrap()
+    }
+
+    /// The instructions.
+    pub fn system(&self) -> String {
+        self.dialect.system(&self.body)
+    }
+
+    /// The conversation, whatever the format.
+    pub fn turns(&self) -> Vec<Said> {
+        self.dialect.turns(&self.body)
     }
 
     /// The text of the last message, which must be a person's.
     #[track_caller]
     pub fn last_prompt(&self) -> String {
-        let last = self.messages().last().unwrap();
-        assert_eq!(last["role"], "user", "{last:#}");
-        text_of(&last["content"])
+        match self.turns().pop() {
+            Some(Said::User(text)) => text,
+            other => panic!("the last message is not a person's: {other:#?}"),
+        }
     }
 
     /// The results that stand at the end, in order; their pictures may stand behind them.
     pub fn results(&self) -> Vec<String> {
-        let mut results: Vec<String> = self
-            .messages()
-            .iter()
-            .rev()
-            .skip_while(|it| it["role"] == "user" && it["content"].is_array())
-            .take_while(|it| it["role"] == "tool")
-            .map(|it| text_of(&it["content"]))
-            .collect();
+        let mut turns = self.turns();
+        let n_pictures = self.pictures().len();
+        if n_pictures > 0 && matches!(turns.last(), Some(Said::User(_))) {
+            turns.pop();
+        }
+        let mut results = Vec::new();
+        while let Some(Said::Result(_, text)) = turns.pop() {
+            results.push(text);
+        }
         results.reverse();
         results
     }
@@ -263,32 +290,19 @@ impl Asked {
 
     /// All pictures of the request: the text in front of each, its media type and its bytes.
     pub fn pictures(&self) -> Vec<(String, String, Vec<u8>)> {
-        let mut pictures = Vec::new();
-        let mut label = "";
-        let contents = self
-            .messages()
-            .iter()
-            .filter_map(|it| it["content"].as_array());
-        for part in contents.flatten() {
-            match part["image_url"]["url"].as_str() {
-                None => label = part["text"].as_str().unwrap(),
-                Some(url) => {
-                    let (kind, data) = data_url(url).unwrap();
-                    pictures.push((label.to_owned(), kind, data));
-                }
-            }
-        }
-        pictures
+        self.dialect.pictures(&self.body)
     }
 
     /// Says a piece of text.
     pub fn say(&mut self, text: &str) -> &mut Self {
-        self.delta(json!({"content": text}))
+        let said = self.dialect.say(text);
+        self.send(&said)
     }
 
     /// Thinks aloud.
     pub fn think(&mut self, text: &str) -> &mut Self {
-        self.delta(json!({"reasoning_content": text}))
+        let said = self.dialect.think(text);
+        self.send(&said)
     }
 
     /// Calls a tool; the arguments come in two pieces, as real servers send them.
@@ -303,43 +317,27 @@ impl Asked {
     }
 
     pub fn call_with_id(&mut self, id: &str, tool: &str, arguments: &[&str]) -> &mut Self {
-        let index = self.called;
         self.called += 1;
-        let function = json!({"name": tool, "arguments": ""});
-        self.delta(json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]}));
-        for piece in arguments {
-            self.delta(json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}));
-        }
-        self
+        let said = self.dialect.call(id, tool, arguments);
+        self.send(&said)
     }
 
     /// Says what it cost.
     pub fn usage(&mut self, prompt: u64, completion: u64) -> &mut Self {
-        let usage = json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion});
-        self.event(
-            &json!({"object": "chat.completion.chunk", "choices": [], "usage": usage}).to_string(),
-        )
+        let said = self.dialect.usage(prompt, completion);
+        self.send(&said)
     }
 
     /// Ends the answer, with its calls if it made some.
     pub fn end(mut self) {
-        let reason = if self.called > 0 {
-            "tool_calls"
-        } else {
-            "stop"
-        };
-        self.finish(reason).event("[DONE]");
-        self.write(b"0\r\n\r\n");
+        let said = self.dialect.end(None);
+        self.send(&said).write(b"0\r\n\r\n");
     }
 
     /// Ends the answer for another reason.
     pub fn end_for(mut self, reason: &str) {
-        self.finish(reason).event("[DONE]");
-        self.write(b"0\r\n\r\n");
-    }
-
-    pub fn finish(&mut self, reason: &str) -> &mut Self {
-        self.chunk(json!({"delta": {}, "finish_reason": reason}))
+        let said = self.dialect.end(Some(reason));
+        self.send(&said).write(b"0\r\n\r\n");
     }
 
     /// Closes the connection in the middle of the answer.
@@ -349,15 +347,30 @@ impl Asked {
 
     /// Reports an error in the stream and ends it.
     pub fn fail_in_stream(mut self, message: &str) {
-        self.event(&json!({"error": {"message": message, "type": "server_error"}}).to_string());
-        self.write(b"0\r\n\r\n");
+        let said = self.dialect.fail(message);
+        self.send(&said).write(b"0\r\n\r\n");
     }
 
     /// Answers with an HTTP error.
-    pub fn fail(mut self, status: u16, message: &str) {
-        let body = json!({"error": {"message": message}}).to_string();
+    pub fn fail(self, status: u16, message: &str) {
+        self.fail_with(status, message, &[]);
+    }
+
+    /// As [`fail`](Self::fail), with more headers.
+    pub fn fail_with(self, status: u16, message: &str, headers: &[(&str, &str)]) {
+        let body = self.dialect.error(status, message);
+        self.refuse(status, headers, &body);
+    }
+
+    /// Answers with an HTTP error and this body.
+    pub fn refuse(mut self, status: u16, headers: &[(&str, &str)], body: &Value) {
+        let headers: String = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect();
+        let body = body.to_string();
         let head = format!(
-            "HTTP/1.1 {status} No\r\ncontent-type: application/json\r\nconnection: close\r\n"
+            "HTTP/1.1 {status} No\r\ncontent-type: application/json\r\nconnection: close\r\n{headers}"
         );
         self.write(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
@@ -374,17 +387,6 @@ impl Asked {
         }
     }
 
-    fn delta(&mut self, delta: Value) -> &mut Self {
-        self.chunk(json!({"delta": delta, "finish_reason": null}))
-    }
-
-    fn chunk(&mut self, mut choice: Value) -> &mut Self {
-        choice["index"] = json!(0);
-        let model = &self.body["model"];
-        let chunk = json!({"id": "chat-1", "object": "chat.completion.chunk", "model": model, "choices": [choice]});
-        self.event(&chunk.to_string())
-    }
-
     /// These bytes and nothing after them.
     pub fn raw(mut self, bytes: &[u8]) {
         self.write(bytes);
@@ -392,19 +394,26 @@ impl Asked {
 
     /// One server-sent event, in an HTTP chunk of its own.
     pub fn event(&mut self, data: &str) -> &mut Self {
+        self.send(&format!("data: {data}\n\n"))
+    }
+
+    /// A piece of the stream as it is, in an HTTP chunk of its own.
+    pub fn send(&mut self, piece: &str) -> &mut Self {
         self.begin();
-        let event = format!("data: {data}\n\n");
-        self.write(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes());
+        if !piece.is_empty() {
+            self.write(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes());
+        }
         self
     }
 
     fn begin(&mut self) {
         if !self.begun {
             self.begun = true;
-            self.write(
-                b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\
-                  connection: close\r\n\r\n",
+            let kind = self.dialect.content_type();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
             );
+            self.write(head.as_bytes());
         }
     }
 
@@ -428,7 +437,7 @@ pub fn data_url(url: &str) -> Option<(String, Vec<u8>)> {
 }
 
 /// A content that is a string or parts of text and pictures.
-fn text_of(content: &Value) -> String {
+pub fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts

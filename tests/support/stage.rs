@@ -13,6 +13,8 @@ pub struct Stage {
     pub model: Model,
     pub workspace: Workspace,
     setup: Setup,
+    /// The model's wire format.
+    kind: &'static str,
     config: String,
 }
 
@@ -26,13 +28,25 @@ impl Stage {
     /// Another editor, and more of the user's `config.toml`.
     #[track_caller]
     pub fn with(setup: Setup, files: &str, config: &str) -> Self {
+        Self::staged("openai-compatible", setup, files, config)
+    }
+
+    /// Our own editor, and a model in a wire format, by its name in the configuration.
+    #[track_caller]
+    pub fn speaking(kind: &'static str, files: &str, config: &str) -> Self {
+        Self::staged(kind, Setup::agent(), files, config)
+    }
+
+    #[track_caller]
+    fn staged(kind: &'static str, setup: Setup, files: &str, config: &str) -> Self {
         let (model, workspace) = (Model::start(), Workspace::new(files));
-        workspace.configure(&format!("{}{config}", config_for(&model.url())));
+        workspace.configure(&format!("{}{config}", config_speaking(kind, &model.url())));
         Self {
             editor: Editor::start(&setup, &workspace),
             model,
             workspace,
             setup,
+            kind,
             config: config.to_owned(),
         }
     }
@@ -56,7 +70,11 @@ impl Stage {
     #[track_caller]
     pub fn restart_with_another_model(&mut self) {
         let model = Model::start();
-        let config = format!("{}{}", config_for(&model.url()), self.config);
+        let config = format!(
+            "{}{}",
+            config_speaking(self.kind, &model.url()),
+            self.config
+        );
         self.workspace.configure(&config);
         std::mem::replace(&mut self.model, model).abandon();
         self.restart();
@@ -109,8 +127,13 @@ impl Stage {
 
 /// The user's configuration for a model at this URL.
 pub fn config_for(url: &str) -> String {
+    config_speaking("openai-compatible", url)
+}
+
+/// The same, in another wire format. The vendor's own tools are on offer, as with the vendor itself.
+pub fn config_speaking(kind: &str, url: &str) -> String {
     format!(
         "[default_model]\nprovider = \"scripted\"\nname = \"scripted-1\"\n\n\
-         [providers.scripted]\nkind = \"openai-compatible\"\nbase_url = \"{url}\"\n\n"
+         [providers.scripted]\nkind = \"{kind}\"\nbase_url = \"{url}\"\nnative_tools = true\n\n"
     )
 }

@@ -39,6 +39,7 @@ const HOST: Layers = &[
         "event",
         "files",
         "instructions",
+        "keys",
         "layers",
         "plan",
         "pdf",

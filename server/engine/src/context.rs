@@ -3,7 +3,7 @@
 pub mod instructions;
 pub mod project;
 
-use crate::provider::{Content, Image, Message, ModelRequest, ToolCall, ToolResult};
+use crate::provider::{Content, Image, Message, ModelRequest, ToolCall, ToolResult, native};
 use crate::session::Settings;
 use protocol::session::CallId;
 use protocol::tool::Picture;
@@ -28,14 +28,17 @@ pub struct Answer {
     pub text: String,
     pub thought: String,
     pub calls: Vec<Asked>,
-    /// The provider's own items, sent back to it as long as the model stays the same.
+    /// The model that gave it: [`Settings::model_id`].
+    pub by: String,
+    /// The provider's own items, sent back only to the model that gave them.
     pub raw: Option<Value>,
 }
 
 impl Answer {
-    pub fn new(number: u64) -> Self {
+    pub fn new(number: u64, by: &str) -> Self {
         Self {
             number,
+            by: by.to_owned(),
             ..Self::default()
         }
     }
@@ -119,6 +122,7 @@ pub fn forget_old_pictures(history: &mut [Entry]) {
 /// Every call has its result beside it: the session asks only then, and a call that somehow has
 /// none is given one that says so, because every provider refuses a dangling call.
 pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
+    let model_id = settings.model_id();
     let mut messages: Vec<Message> = Vec::with_capacity(history.len() + 1);
     for entry in history {
         match entry {
@@ -133,6 +137,7 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
                 text,
                 thought,
                 calls,
+                by,
                 raw,
                 ..
             }) => {
@@ -143,7 +148,7 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
                     text: text.clone(),
                     thought: thought.clone(),
                     calls: calls.iter().map(|it| it.call.clone()).collect(),
-                    raw: raw.clone(),
+                    raw: raw.clone().filter(|_| *by == model_id),
                 });
                 if !calls.is_empty() {
                     messages.push(Message::Results(calls.iter().map(result_of).collect()));
@@ -158,6 +163,11 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
         tools: settings.tools.clone(),
         max_tokens: settings.max_tokens,
         temperature: settings.temperature,
+        reasoning: settings.reasoning,
+        natives: native::on_offer(&settings.natives, &settings.tools, &settings.learned),
+        learned: settings.learned.clone(),
+        window: settings.window,
+        cache_key: settings.cache_key.clone(),
     }
 }
 

@@ -3,16 +3,25 @@
 //! Pure: a request becomes an [`HttpRequest`] as data, an answer's bytes become [`ModelEvent`]s. Sending, waiting and
 //! retrying are the host's and the session's business. A wire format is one file here and one line in `providers!`.
 
+pub mod anthropic;
 pub mod chat_completions;
 pub mod failure;
+pub mod gemini;
 pub mod http;
+pub mod learned;
+pub mod native;
+pub mod ollama;
+pub mod responses;
 pub mod sse;
 
+use protocol::config::Reasoning;
 use protocol::tool::Picture;
 use serde_json::Value;
 use std::sync::Arc;
 
 pub use http::{Endpoint, HttpRequest, Secret, without_secrets};
+pub use learned::{Feature, Learned, Refusal};
+pub use native::{NativeCall, NativeTool};
 
 /// A wire format: how to ask, how to read the answer, how to read a refusal to answer.
 ///
@@ -74,10 +83,18 @@ macro_rules! providers {
 providers! {
     /// `POST {base}/chat/completions` as OpenAI defined it and most local and hosted servers speak it.
     ChatCompletions = "chat_completions": chat_completions::ChatCompletions,
+    /// `POST {base}/v1/messages`, Anthropic's.
+    Messages = "messages": anthropic::Messages,
+    /// `POST {base}/responses`, OpenAI's.
+    Responses = "responses": responses::Responses,
+    /// `POST {base}/v1beta/models/{model}:streamGenerateContent`, Google's.
+    GenerateContent = "generate_content": gemini::GenerateContent,
+    /// `POST {base}/api/chat`, Ollama's own.
+    Ollama = "ollama": ollama::Ollama,
 }
 
 /// One question to a model: everything it is to know, and the tools it may call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
     pub model: String,
     /// The instructions. Empty means none.
@@ -88,6 +105,29 @@ pub struct ModelRequest {
     /// The most tokens the answer may have. The provider's own limit if missing.
     pub max_tokens: Option<u32>,
     pub temperature: Option<f64>,
+    /// How hard it thinks. Sent as asked; what this model has refused before is in `learned`.
+    pub reasoning: Option<Reasoning>,
+    /// The provider's own tools that are on offer. Each stands in `tools`' place for what [`NativeTool::stands_for`] names.
+    pub natives: Vec<NativeTool>,
+    /// What this model at this address does not take.
+    pub learned: Learned,
+    /// Tokens the model can read and write together, where known. Ollama is told it.
+    pub window: Option<u64>,
+    /// The same for all requests of a conversation: a provider that is told it finds its cache again. May be empty.
+    pub cache_key: String,
+}
+
+impl ModelRequest {
+    /// The level of reasoning to send: the highest up to the wanted one that was not refused. None: none is sent.
+    pub fn level(&self) -> Option<Reasoning> {
+        self.learned.reasoning(self.reasoning?)
+    }
+
+    /// The most tokens to ask for, within what the model has said it can write.
+    pub fn output_cap(&self) -> Option<u32> {
+        let asked = self.max_tokens?;
+        Some(self.learned.max_tokens.map_or(asked, |it| asked.min(it)))
+    }
 }
 
 /// One message of the conversation.
@@ -99,8 +139,8 @@ pub enum Message {
         /// What the model thought aloud. Shown to people; sent back only through `raw`.
         thought: String,
         calls: Vec<ToolCall>,
-        /// The value of the reply's [`ModelEvent::Raw`], if there was one. Only for the provider that said it; drop it
-        /// when the conversation goes on elsewhere.
+        /// The value of the reply's [`ModelEvent::Raw`], if there was one and this very model said it. It stands for text, thought and
+        /// calls together; a codec that finds it at odds with `calls` goes by those.
         raw: Option<Value>,
     },
     /// The answers to all calls of the assistant message before it.
@@ -131,6 +171,9 @@ pub struct ToolCall {
     pub name: String,
     /// JSON text as the model wrote it, which need not be valid. Empty means `{}`.
     pub arguments: String,
+    /// Set where the model called a provider's own tool: what it wrote. `name` and `arguments` are then those of our tool that does the
+    /// work; see [`native`].
+    pub native: Option<NativeCall>,
 }
 
 /// What a call gave.
@@ -164,7 +207,8 @@ pub enum ModelEvent {
     Call(ToolCall),
     /// What the reply cost. At most once, and only just before the last event.
     Usage(Usage),
-    /// What the provider wants back with the assistant message: [`Message::Assistant`]'s `raw`. At most once.
+    /// What the provider wants back with the assistant message: [`Message::Assistant`]'s `raw`. At most once, and before
+    /// the last event, which may be a failure: then it holds what was whole by then.
     Raw(Value),
     /// The answer is complete. Last.
     Ended(StopReason),
@@ -175,10 +219,12 @@ pub enum ModelEvent {
 /// Tokens of one reply. The parts are disjoint: their sum is what was read and written in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Read, without `cached`.
+    /// Read, without what stands in the next two.
     pub input: u64,
     /// Read from the provider's cache.
     pub cached: u64,
+    /// Read and put into the provider's cache.
+    pub cache_write: u64,
     /// Written, without `reasoning`.
     pub output: u64,
     /// Written while thinking.
@@ -196,6 +242,8 @@ pub enum StopReason {
     MaxTokens,
     /// The model or the provider's filter declined.
     Refusal,
+    /// The provider has paused and wants the conversation back as it is, to go on.
+    Paused,
     /// Something we have no word for, in the provider's spelling.
     Other(String),
 }
@@ -208,6 +256,8 @@ pub struct ModelError {
     pub message: String,
     /// How long the provider asks us to wait, milliseconds.
     pub retry_after_ms: Option<u64>,
+    /// What of the request it refused by name, so that it can be asked without that.
+    pub refusal: Option<Refusal>,
 }
 
 impl ModelError {
@@ -217,6 +267,7 @@ impl ModelError {
             kind,
             message: message.into(),
             retry_after_ms: None,
+            refusal: None,
         }
     }
 }
@@ -240,6 +291,8 @@ pub enum ModelErrorKind {
     BadRequest,
     /// The provider does not accept the request, and what it says of it is about pictures.
     Pictures,
+    /// The provider refuses its own items that were sent back to it: a signature, encrypted reasoning.
+    Signature,
     /// The stream ended before the answer did.
     Cut,
     /// The answer is larger than one of our limits, which the message names.

@@ -27,9 +27,9 @@ pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
 use crate::policy;
-use crate::provider::ToolSpec;
+use crate::provider::{Learned, NativeTool, ToolSpec};
 use protocol::approval::Rule;
-use protocol::config::Safety;
+use protocol::config::{Reasoning, Safety};
 use protocol::record::Record;
 use protocol::session::{CallId, Mode, StreamId, TurnId};
 use protocol::tool::{Access, Outcome};
@@ -39,8 +39,20 @@ use std::path::PathBuf;
 /// What a session is opened with. The host may replace it between turns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// The provider's name here.
+    pub provider: String,
     /// The model's name at its provider.
     pub model: String,
+    /// How hard it thinks.
+    pub reasoning: Option<Reasoning>,
+    /// The provider's own tools that may be offered.
+    pub natives: Vec<NativeTool>,
+    /// What this model at this address does not take, as far as it is known.
+    pub learned: Learned,
+    /// Tokens the model can read and write together, where known.
+    pub window: Option<u64>,
+    /// The same for all requests of the session.
+    pub cache_key: String,
     pub system: String,
     pub tools: Vec<ToolSpec>,
     pub max_tokens: Option<u32>,
@@ -59,6 +71,16 @@ pub struct Settings {
     pub standing: Vec<Rule>,
     /// Whether this system can hold a command to reading.
     pub can_hold: bool,
+}
+
+impl Settings {
+    /// The model as the configuration and the log write it: provider/model.
+    pub fn model_id(&self) -> String {
+        match self.provider.as_str() {
+            "" => self.model.clone(),
+            provider => format!("{provider}/{}", self.model),
+        }
+    }
 }
 
 /// One conversation's whole state.
@@ -117,7 +139,7 @@ impl Session {
             session: id,
             cwd,
             mode,
-            model: settings.model.clone(),
+            model: settings.model_id(),
         };
         (Self::empty(mode, settings), vec![Effect::Append(started)])
     }
@@ -154,26 +176,13 @@ impl Session {
     /// Replaces model, prompt, tools and limits. A running turn goes on with the new ones at its
     /// next answer.
     pub fn configure(&mut self, settings: Settings) -> Vec<Effect> {
-        let model = settings.model.clone();
-        let is_other = model != self.settings.model;
+        let model = settings.model_id();
+        let is_other = model != self.settings.model_id();
         self.settings = settings;
         if !is_other {
             return Vec::new();
         }
-        self.forget_raw();
         vec![Effect::Append(Record::Model { model })]
-    }
-
-    /// Another model cannot read what the last one's provider wants back.
-    fn forget_raw(&mut self) {
-        if let Some(turn) = &mut self.turn {
-            turn.raw = None;
-        }
-        for entry in &mut self.history {
-            if let Entry::Answer(answer) = entry {
-                answer.raw = None;
-            }
-        }
     }
 
     /// Takes in one thing that happened; answers with what to do about it, in order.

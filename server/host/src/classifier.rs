@@ -7,7 +7,7 @@ use crate::endpoint;
 use crate::event::{Event, SessionKey};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
-use engine::provider::{ModelEvent, ModelRequest};
+use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use engine::session::{Classified, Input};
 use protocol::config::Config;
 use protocol::session::{CallId, StreamId};
@@ -53,8 +53,15 @@ impl Host {
                     room: async || {},
                 };
                 let provider = reached.wire.provider();
-                let http = provider.request(&reached.endpoint, &request);
-                let asking = model::run(provider, http, patience, token, sink);
+                let asking = async {
+                    match reached.with_key().await {
+                        Ok(endpoint) => {
+                            let http = provider.request(&endpoint, &request);
+                            model::run(provider, http, patience, token, sink).await;
+                        }
+                        Err(why) => sink.fail(ModelError::new(ModelErrorKind::Auth, why)).await,
+                    }
+                };
                 let listening = listen(&mut heard);
                 let answered = async { tokio::join!(asking, listening).1 };
                 let review = tokio::time::timeout(most, answered)

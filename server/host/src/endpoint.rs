@@ -1,84 +1,38 @@
-//! Where a model is reached: provider names, base URLs and keys.
-//!
-//! A key is read from its environment variable at the moment it is needed and lives in a `Secret`.
+//! Where a model is reached: provider names, wire formats, base URLs, and where the key is looked for (`keys.rs`).
 
-use engine::provider::{Endpoint, Secret, Wire, without_secrets};
+mod vendors;
+
+use crate::keys::{KeyPlace, Need};
+use engine::provider::{Endpoint, NativeTool, Wire, without_secrets};
 use protocol::config::{Config, ProviderKind};
 use url::{Host, Url};
+use vendors::VENDORS;
 
 /// A model and the way to it.
 #[derive(Clone, Debug)]
 pub struct Reached {
     pub wire: Wire,
+    /// Without its key, which is found when it is needed.
     pub endpoint: Endpoint,
+    pub key: KeyPlace,
+    /// The provider's own tools that may be offered.
+    pub natives: Vec<NativeTool>,
     /// The model's name at its provider.
     pub model: String,
     /// The provider's name here.
     pub provider: String,
 }
 
-/// A provider that needs no entry in the configuration.
-struct Known {
-    name: &'static str,
-    base_url: &'static str,
-    /// Environment variables of its key, in order; none: it runs on this machine and needs none.
-    keys: &'static [&'static str],
-}
-
-const fn known(name: &'static str, base_url: &'static str, keys: &'static [&'static str]) -> Known {
-    Known {
-        name,
-        base_url,
-        keys,
+impl Reached {
+    /// The way to the model with its key. The error is one sentence for the person.
+    pub async fn with_key(&self) -> Result<Endpoint, String> {
+        let key = self.key.find().await?.map(|it| it.key);
+        Ok(Endpoint {
+            key,
+            ..self.endpoint.clone()
+        })
     }
 }
-
-/// Those that speak Chat Completions.
-const KNOWN: &[Known] = &[
-    known("openai", "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
-    known("groq", "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
-    known(
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        &["OPENROUTER_API_KEY"],
-    ),
-    known("xai", "https://api.x.ai/v1", &["XAI_API_KEY"]),
-    known("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
-    known(
-        "deepseek",
-        "https://api.deepseek.com/v1",
-        &["DEEPSEEK_API_KEY"],
-    ),
-    known(
-        "cerebras",
-        "https://api.cerebras.ai/v1",
-        &["CEREBRAS_API_KEY"],
-    ),
-    known(
-        "together",
-        "https://api.together.xyz/v1",
-        &["TOGETHER_API_KEY"],
-    ),
-    known(
-        "deepinfra",
-        "https://api.deepinfra.com/v1/openai",
-        &["DEEPINFRA_API_KEY"],
-    ),
-    known(
-        "fireworks",
-        "https://api.fireworks.ai/inference/v1",
-        &["FIREWORKS_API_KEY"],
-    ),
-    known(
-        "nvidia",
-        "https://integrate.api.nvidia.com/v1",
-        &["NVIDIA_API_KEY"],
-    ),
-    known("ollama", "http://127.0.0.1:11434/v1", &[]),
-    known("lmstudio", "http://127.0.0.1:1234/v1", &[]),
-    known("llamacpp", "http://127.0.0.1:8080/v1", &[]),
-    known("vllm", "http://127.0.0.1:8000/v1", &[]),
-];
 
 /// The model that the configuration names. The error is one sentence for the person.
 pub fn reach(config: &Config) -> Result<Reached, String> {
@@ -90,23 +44,28 @@ pub fn reach(config: &Config) -> Result<Reached, String> {
         );
     }
     let own = config.providers.get(name);
-    let known = KNOWN.iter().find(|it| it.name == name);
-    if own.is_none() && known.is_none() {
-        let names: Vec<&str> = KNOWN.iter().map(|it| it.name).collect();
+    let vendor = vendors::find(name);
+    if own.is_none() && vendor.is_none() {
+        let names: Vec<&str> = VENDORS.iter().map(|it| it.name).collect();
         return Err(format!(
             "There is no provider {name}; add [providers.{name}] to config.toml or use one of {}.",
             names.join(", ")
         ));
     }
     let wire = match own.and_then(|it| it.kind) {
-        Some(ProviderKind::OpenaiCompatible) | None => Wire::ChatCompletions,
+        Some(kind) => wire(kind),
+        None => vendor.map_or(Wire::ChatCompletions, |it| it.wire),
     };
-    let base_url = own
-        .and_then(|it| it.base_url.clone())
-        .or_else(|| known.map(|it| it.base_url.to_owned()))
-        .ok_or_else(|| {
+    let base_url = match own.and_then(|it| it.base_url.clone()) {
+        Some(url) => url,
+        None if vendor.is_some_and(|it| it.wire == Wire::Ollama) => {
+            format!("http://{}:{}", config.ollama.host, config.ollama.port)
+        }
+        None => vendor.map(|it| it.base_url.to_owned()).ok_or_else(|| {
             format!("The provider {name} has no address; set base_url under [providers.{name}].")
-        })?;
+        })?,
+    };
+    let base_url = with_variables(name, &base_url)?;
     check_url(name, &base_url)?;
     let model = match config.default_model.name.as_str() {
         "" => own.and_then(|it| it.default_model.clone()).ok_or_else(|| {
@@ -114,44 +73,102 @@ pub fn reach(config: &Config) -> Result<Reached, String> {
         })?,
         model => model.to_owned(),
     };
-    let key = match own.and_then(|it| it.api_key_env.as_deref()) {
-        // Named by the person: this and no other (spec 20.3).
-        Some(variable) => Some(key(variable).ok_or_else(|| {
-            format!("The key of {name} is missing; set the environment variable {variable} and start the editor anew.")
-        })?),
-        None => match known.map(|it| it.keys).unwrap_or_default() {
-            [] => None,
-            // A server of the person's own behind a known name may need none.
-            variables if own.is_some_and(|it| it.base_url.is_some()) => variables.iter().find_map(|it| key(it)),
-            variables => Some(variables.iter().find_map(|it| key(it)).ok_or_else(|| {
-                format!(
-                    "The key of {name} is missing; set the environment variable {} and start the editor anew.",
-                    variables.join(" or ")
-                )
-            })?),
-        },
-    };
     let extra_headers = own
         .map(|it| it.extra_headers.clone().into_iter().collect())
         .unwrap_or_default();
-    let endpoint = Endpoint {
-        base_url,
-        key,
-        extra_headers,
-    };
     Ok(Reached {
         wire,
-        endpoint,
         model,
         provider: name.to_owned(),
+        natives: natives(config, wire, &base_url),
+        endpoint: Endpoint {
+            base_url,
+            key: None,
+            extra_headers,
+        },
+        key: key_place(config, name),
     })
 }
 
-fn key(variable: &str) -> Option<Secret> {
-    std::env::var(variable)
-        .ok()
-        .filter(|it| !it.trim().is_empty())
-        .map(|it| Secret::new(it.trim()))
+fn wire(kind: ProviderKind) -> Wire {
+    match kind {
+        ProviderKind::OpenaiCompatible => Wire::ChatCompletions,
+        ProviderKind::Anthropic => Wire::Messages,
+        ProviderKind::Openai => Wire::Responses,
+        ProviderKind::Gemini => Wire::GenerateContent,
+        ProviderKind::Ollama => Wire::Ollama,
+    }
+}
+
+/// The provider's own tools that may be offered there. A server that is not the vendor's accepts them and does nothing, so it gets
+/// them only if the person says so.
+fn natives(config: &Config, wire: Wire, base_url: &str) -> Vec<NativeTool> {
+    let name = config.default_model.provider.as_str();
+    let own_host = VENDORS
+        .iter()
+        .find(|it| it.wire == wire)
+        .map_or("", |it| it.own_host);
+    let is_vendors = Url::parse(base_url).is_ok_and(|it| it.host_str() == Some(own_host));
+    let said = config.providers.get(name).and_then(|it| it.native_tools);
+    if !config.tools.provider_native || !said.unwrap_or(is_vendors) {
+        return Vec::new();
+    }
+    match wire {
+        // Where commands run under PowerShell, bash is not offered.
+        Wire::Messages if cfg!(windows) => vec![NativeTool::TextEditor],
+        Wire::Messages => vec![NativeTool::TextEditor, NativeTool::Bash],
+        Wire::Responses => vec![NativeTool::ApplyPatch],
+        Wire::ChatCompletions | Wire::GenerateContent | Wire::Ollama => Vec::new(),
+    }
+}
+
+/// Where the key of a provider is looked for.
+pub fn key_place(config: &Config, name: &str) -> KeyPlace {
+    let own = config.providers.get(name);
+    let vendor = vendors::find(name);
+    let named = own.and_then(|it| it.api_key_env.clone());
+    let is_named = named.is_some();
+    let variables = match named {
+        Some(variable) => vec![variable],
+        None => {
+            let keys = vendor.map(|it| it.keys).unwrap_or_default();
+            keys.iter().map(|it| (*it).to_owned()).collect()
+        }
+    };
+    // A server of the person's own behind a known name may need none.
+    let is_own_server = own.is_some_and(|it| it.base_url.is_some());
+    let need = match is_named || !(variables.is_empty() || is_own_server) {
+        true => Need::Needed,
+        false => Need::Optional,
+    };
+    KeyPlace {
+        provider: name.to_owned(),
+        variables,
+        is_named,
+        need,
+    }
+}
+
+/// An address with the environment variables it names in braces. The error is one sentence for the person.
+fn with_variables(name: &str, address: &str) -> Result<String, String> {
+    let mut whole = String::new();
+    let mut rest = address;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((variable, after)) = after.split_once('}') else {
+            break;
+        };
+        let value = std::env::var(variable).unwrap_or_default();
+        if value.trim().is_empty() {
+            return Err(format!(
+                "The address of {name} needs the environment variable {variable}; set it and start the editor anew, or set base_url under [providers.{name}]."
+            ));
+        }
+        whole.push_str(before);
+        whole.push_str(value.trim());
+        rest = after;
+    }
+    whole.push_str(rest);
+    Ok(whole)
 }
 
 /// Plain `http` shows keys and code to the network, so it is for this machine only (spec 20.3).
@@ -173,20 +190,6 @@ fn check_url(name: &str, base_url: &str) -> Result<(), String> {
             "The address of {name}, {shown}, must begin with https, or with http on this machine."
         )),
     }
-}
-
-/// The variable that the chosen model's key is taken from, if one is sent.
-pub fn key_source(config: &Config) -> Option<String> {
-    let name = config.default_model.provider.as_str();
-    let own = config.providers.get(name);
-    let named = own.and_then(|it| it.api_key_env.as_deref());
-    let known = KNOWN.iter().find(|it| it.name == name);
-    let variables: Vec<&str> = match named {
-        Some(variable) => vec![variable],
-        None => known.map(|it| it.keys.to_vec()).unwrap_or_default(),
-    };
-    let found = variables.into_iter().find(|it| key(it).is_some());
-    found.map(str::to_owned)
 }
 
 /// Names of variables that the configuration reads keys from, for scrubbing.
@@ -211,7 +214,7 @@ mod tests {
     #[test]
     fn a_known_name_needs_no_entry() {
         let got = reached(json!({"default_model": {"provider": "ollama", "name": "qwen3"}}));
-        assert_eq!(got.as_deref(), Ok("http://127.0.0.1:11434/v1 qwen3"));
+        assert_eq!(got.as_deref(), Ok("http://127.0.0.1:11434 qwen3"));
     }
 
     #[test]
@@ -222,7 +225,7 @@ mod tests {
             json!({"default_model": {"provider": "ollama"}}),
             json!({"default_model": {"provider": "x", "name": "m"}, "providers": {"x": {}}}),
             json!({"default_model": {"provider": "x", "name": "m"}, "providers": {"x": {"base_url": "http://example.com/v1"}}}),
-            json!({"default_model": {"provider": "x", "name": "m"}, "providers": {"x": {"base_url": "https://e.com", "api_key_env": "UNDINE_NO_SUCH_KEY"}}}),
+            json!({"default_model": {"provider": "x", "name": "m"}, "providers": {"x": {"base_url": "https://e.com/{UNDINE_NO_SUCH_VARIABLE}"}}}),
         ];
         let texts: String = cases
             .into_iter()
@@ -230,11 +233,11 @@ mod tests {
             .collect();
         expect_test::expect![[r#"
             No model is configured; set provider and name under [default_model] in config.toml.
-            There is no provider nobody; add [providers.nobody] to config.toml or use one of openai, groq, openrouter, xai, mistral, deepseek, cerebras, together, deepinfra, fireworks, nvidia, ollama, lmstudio, llamacpp, vllm.
+            There is no provider nobody; add [providers.nobody] to config.toml or use one of anthropic, openai, gemini, groq, openrouter, xai, mistral, deepseek, cerebras, together, deepinfra, fireworks, nvidia, cloudflare, meta, ollama, lmstudio, llamacpp, vllm.
             No model of ollama is chosen; set name under [default_model] in config.toml.
             The provider x has no address; set base_url under [providers.x].
             The address of x, http://example.com/v1, must begin with https, or with http on this machine.
-            The key of x is missing; set the environment variable UNDINE_NO_SUCH_KEY and start the editor anew.
+            The address of x needs the environment variable UNDINE_NO_SUCH_VARIABLE; set it and start the editor anew, or set base_url under [providers.x].
         "#]]
         .assert_eq(&texts);
     }

@@ -20,6 +20,7 @@ pub mod endpoint;
 pub mod event;
 pub mod files;
 pub mod instructions;
+pub mod keys;
 pub mod layers;
 pub mod model;
 pub mod pdf;

@@ -27,6 +27,11 @@ pub struct Sink<R> {
 }
 
 impl<R: AsyncFn()> Sink<R> {
+    /// There is no answer.
+    pub async fn fail(&self, error: ModelError) {
+        self.send(vec![ModelEvent::Failed(error)]).await;
+    }
+
     async fn send(&self, events: Vec<ModelEvent>) {
         if !events.is_empty() {
             // A loop that is gone needs no events.

@@ -218,7 +218,6 @@ impl Host {
                 return;
             }
         };
-        let provider = reached.wire.provider();
         let patience = Patience {
             connect: Duration::from_secs(open.config.limits.model_connect_secs),
             quiet: Duration::from_secs(open.config.limits.model_quiet_secs),
@@ -236,8 +235,12 @@ impl Host {
             |token| async move {
                 // Not in the loop: with its pictures it can be of many megabytes.
                 let n_bytes = pictures_of(&request);
-                let http =
-                    files::compute(n_bytes, || provider.request(&reached.endpoint, &request));
+                let endpoint = match reached.with_key().await {
+                    Ok(endpoint) => endpoint,
+                    Err(why) => return sink.fail(ModelError::new(ModelErrorKind::Auth, why)).await,
+                };
+                let provider = reached.wire.provider();
+                let http = files::compute(n_bytes, || provider.request(&endpoint, &request));
                 drop(request);
                 model::run(provider, http, patience, token, sink).await;
             },
@@ -532,9 +535,9 @@ fn outcome(end: &PromptEnd) -> Result<acp::StopReason, Error> {
     Ok(match end {
         PromptEnd::Ended(StopReason::MaxTokens) => acp::StopReason::MaxTokens,
         PromptEnd::Ended(StopReason::Refusal) => acp::StopReason::Refusal,
-        PromptEnd::Ended(StopReason::EndTurn | StopReason::ToolCalls | StopReason::Other(_)) => {
-            acp::StopReason::EndTurn
-        }
+        PromptEnd::Ended(
+            StopReason::EndTurn | StopReason::ToolCalls | StopReason::Paused | StopReason::Other(_),
+        ) => acp::StopReason::EndTurn,
         PromptEnd::Cancelled => acp::StopReason::Cancelled,
         PromptEnd::TooManyAnswers(_) => acp::StopReason::MaxTurnRequests,
         PromptEnd::Withdrawn => return Err(cancelled()),
@@ -574,6 +577,7 @@ fn kind_name(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::ContextOverflow => "contextOverflow",
         ModelErrorKind::BadRequest => "badRequest",
         ModelErrorKind::Pictures => "pictures",
+        ModelErrorKind::Signature => "signature",
         ModelErrorKind::Cut => "cut",
         ModelErrorKind::Limit => "limit",
         ModelErrorKind::Protocol => "protocol",

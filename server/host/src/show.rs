@@ -192,11 +192,12 @@ fn usage_update(usage: Usage) -> Option<SessionUpdate> {
     let Usage {
         input,
         cached,
+        cache_write,
         output,
         reasoning,
     } = usage;
-    let used = input + cached + output + reasoning;
-    let parts = json!({"input": input, "cached": cached, "output": output, "reasoning": reasoning});
+    let used = input + cached + cache_write + output + reasoning;
+    let parts = json!({"input": input, "cached": cached, "cacheWrite": cache_write, "output": output, "reasoning": reasoning});
     // The window's size is not known yet; 0 says so.
     Some(SessionUpdate::UsageUpdate(
         acp::UsageUpdate::new(used, 0).meta(meta(parts)),

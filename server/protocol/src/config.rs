@@ -10,8 +10,12 @@
 //! - `"editor"`: the editor's settings may; the project's file may not.
 //! - `"stricter"`: both may, to what is as strict or stricter. The option is an enum, strictest value first.
 
+mod models;
 mod safety;
 
+pub use models::{
+    DefaultModel, Ollama, Price, Pricing, ProviderConfig, ProviderKind, Reasoning, Tools,
+};
 pub use safety::{Category, Filesystem, Floor, Network, RuleVerdict, Safety, SafetyRule};
 
 use schemars::JsonSchema;
@@ -26,8 +30,23 @@ pub struct Config {
     /// The model that answers.
     #[schemars(extend("x-repository" = "any"))]
     pub default_model: DefaultModel,
+    /// Short names of models: `fast = "ollama/qwen3-coder:14b"`.
+    #[schemars(extend("x-repository" = "any"))]
+    pub model_aliases: BTreeMap<String, String>,
+    /// How hard a model thinks, by provider/model; it counts over `default_model.reasoning`.
+    #[schemars(extend("x-repository" = "any"))]
+    pub reasoning_per_model: BTreeMap<String, Reasoning>,
     /// Where models are reached, by provider name. Known names need no entry.
     pub providers: BTreeMap<String, ProviderConfig>,
+    /// Ollama on this machine.
+    pub ollama: Ollama,
+    /// Tokens of context by Ollama's name of a model; they count over `ollama.num_ctx`.
+    #[schemars(extend("x-repository" = "any"))]
+    pub ollama_num_ctx_per_model: BTreeMap<String, u64>,
+    /// What tokens cost.
+    pub pricing: Pricing,
+    /// Which tools a model has.
+    pub tools: Tools,
     /// How much the agent may do without asking.
     pub safety: Safety,
     /// Folders beside the project.
@@ -39,44 +58,6 @@ pub struct Config {
     pub exec: Exec,
     /// Time-outs and caps.
     pub limits: Limits,
-}
-
-/// The model that answers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct DefaultModel {
-    /// Provider name: a known one, or a key of `[providers]`.
-    pub provider: String,
-    /// The model's name at its provider.
-    pub name: String,
-    /// Sampling temperature; the provider's own when missing.
-    pub temperature: Option<f64>,
-    /// Most tokens in one answer; 0 leaves it to the provider.
-    pub max_tokens: u32,
-}
-
-/// Where one provider's models are reached.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct ProviderConfig {
-    /// The wire format. Known provider names have theirs.
-    pub kind: Option<ProviderKind>,
-    /// Base URL, up to and without `/chat/completions`. Plain `http` only on loopback.
-    pub base_url: Option<String>,
-    /// The environment variable that holds the key.
-    pub api_key_env: Option<String>,
-    /// Headers sent with each request.
-    pub extra_headers: BTreeMap<String, String>,
-    /// The model used when `default_model.name` is empty.
-    pub default_model: Option<String>,
-}
-
-/// A wire format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProviderKind {
-    /// Chat Completions, as OpenAI and most servers speak it.
-    OpenaiCompatible,
 }
 
 /// Folders beside the project.
@@ -174,6 +155,18 @@ limits! {
     model_connect_secs = 10,
     /// Seconds without a byte from the model after which its answer counts as cut.
     model_quiet_secs = 300,
+    /// How often a model is asked again for one answer, after a failure that may pass.
+    model_retries = 5,
+    /// Milliseconds before the first of these; each further one waits twice as long, up to 8 seconds.
+    model_retry_ms = 500,
+    /// Most seconds that a provider's own wish to wait is granted.
+    model_retry_max_secs = 60,
+    /// Days for which what a model has refused is not sent to it again.
+    learned_days = 30,
+    /// Milliseconds to wait for the system's keyring.
+    keyring_ms = 3_000,
+    /// Hours after which the catalogue of windows and prices is fetched again.
+    catalog_hours = 24,
     /// Seconds the classifier of mode `auto` gets for its verdict; then the person is asked.
     classifier_secs = 60,
     /// Milliseconds to wait for another server that writes the answers for always.

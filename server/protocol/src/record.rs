@@ -52,13 +52,16 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut: bool,
     },
-    /// The model asked for a tool. `id` is the provider's own; `arguments` is as the model wrote it.
+    /// The model asked for a tool. `id` is the provider's own; `arguments` is as the model wrote it, where `native` does not say otherwise.
     Call {
         answer: u64,
         call: CallId,
         id: String,
         tool: String,
         arguments: String,
+        /// Where the model called a tool of its provider's, which `tool` stands for: what it wrote.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        native: Option<NativeRecord>,
     },
     /// The person, or the mode in their stead, decided.
     Decision {
@@ -142,7 +145,7 @@ pub enum Record {
     Told { answer: u64, text: String },
     /// The mode was changed.
     Mode { mode: Mode },
-    /// Another model answers from here on.
+    /// Another model answers from here on: provider/model.
     Model { model: String },
     /// A turn ended.
     Ended { turn: TurnId, reason: EndReason },
@@ -179,6 +182,15 @@ impl Record {
         };
         Some(kept)
     }
+}
+
+/// A call of a provider's own tool, as the model wrote it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NativeRecord {
+    /// The tool's name at its provider.
+    pub tool: String,
+    /// JSON text.
+    pub input: String,
 }
 
 /// Why a turn ended.

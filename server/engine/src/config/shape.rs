@@ -205,8 +205,15 @@ mod tests {
             default_model.max_tokens: Any
             default_model.name: Any
             default_model.provider: Any
+            default_model.reasoning: Any
             default_model.temperature: Any
             edits.save: Editor
+            model_aliases.NAME: Any
+            ollama.num_ctx: Any
+            ollama.num_gpu: Any
+            ollama.num_thread: Any
+            ollama_num_ctx_per_model.NAME: Any
+            reasoning_per_model.NAME: Any
             safety.external_writes: Stricter
             safety.filesystem: Stricter
             safety.mode: Stricter

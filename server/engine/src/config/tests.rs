@@ -209,7 +209,7 @@ fn bad_values_are_told_by_what_is_wanted_and_never_repeated() {
         The user's config.toml has a bad value for default_model (it must be a table); it is ignored.
         The user's config.toml has a bad value for limits.command_max_secs (it must be a whole number that is not negative); it is ignored.
         The user's config.toml has a bad value for providers.x.extra_headers (it must be a table); it is ignored.
-        The user's config.toml has a bad value for providers.x.kind (it must be one of openai-compatible); it is ignored.
+        The user's config.toml has a bad value for providers.x.kind (it must be one of openai-compatible, anthropic, openai, gemini, ollama); it is ignored.
         The user's config.toml has a bad value for providers.x.base_url (it must be a text); it is ignored.
         The user's config.toml has a bad value for exec (it must be a table); it is ignored.
     "#]].assert_eq(&texts(&resolved));

@@ -194,6 +194,10 @@ fn words(kind: ModelErrorKind, status: u16) -> (&'static str, &'static str) {
             "the provider did not accept a picture",
             "choose a model that takes pictures to have it seen",
         ),
+        ModelErrorKind::Signature => (
+            "the provider refused what it had sent itself earlier",
+            "start a new session if this comes again",
+        ),
         ModelErrorKind::Cut => (
             "the model's stream ended before its answer was complete",
             "try again",

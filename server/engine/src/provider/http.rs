@@ -21,6 +21,20 @@ impl Endpoint {
         }
     }
 
+    /// As [`url`](Self::url), below a version of the API, unless the base URL ends in one already.
+    pub fn url_below(&self, version: &str, path: &str) -> String {
+        let base = self.base_url.split('?').next().unwrap_or_default();
+        let last = base.trim_end_matches('/').rsplit('/').next();
+        let is_version = |it: &str| {
+            let digits = it.strip_prefix('v').unwrap_or_default();
+            digits.starts_with(|it: char| it.is_ascii_digit())
+        };
+        match last.is_some_and(is_version) {
+            true => self.url(path),
+            false => self.url(&format!("{version}{path}")),
+        }
+    }
+
     /// `own` headers and the extra ones; where the names are equal but for case, the extra one stays.
     pub fn headers(&self, own: Vec<(String, String)>) -> Vec<(String, String)> {
         let is_extra = |name: &str| {
@@ -222,6 +236,27 @@ mod tests {
         assert_eq!(
             url("http://localhost:1/v1/?a=b"),
             "http://localhost:1/v1/models?a=b"
+        );
+    }
+
+    #[test]
+    fn a_version_stands_once_in_a_url() {
+        let url = |base_url: &str| {
+            Endpoint {
+                base_url: base_url.to_owned(),
+                key: None,
+                extra_headers: Vec::new(),
+            }
+            .url_below("/v1", "/messages")
+        };
+        assert_eq!(url("https://a.test"), "https://a.test/v1/messages");
+        assert_eq!(
+            url("https://a.test/v1/?b=c"),
+            "https://a.test/v1/messages?b=c"
+        );
+        assert_eq!(
+            url("https://a.test/vendor"),
+            "https://a.test/vendor/v1/messages"
         );
     }
 

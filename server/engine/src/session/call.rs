@@ -5,7 +5,7 @@ use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::replay::Origin;
 use crate::context::{Held, MAX_PICTURES, Sight};
 use crate::policy::{Hold, Verdict};
-use crate::provider::{Image, ToolCall};
+use crate::provider::{Image, ToolCall, native};
 use protocol::acp::ToolKind;
 use protocol::approval::ApprovalOption;
 use protocol::record::Record;
@@ -171,6 +171,7 @@ impl Session {
             arguments: shown.clone(),
         }));
         let tool = call.name.clone();
+        let answer = native::answer(&call);
         self.insert(
             id,
             Call {
@@ -184,6 +185,13 @@ impl Session {
                 allowed: None,
             },
         );
+        if let Some(native::Answer { text, is_error }) = answer {
+            let outcome = match is_error {
+                true => Outcome::Error,
+                false => Outcome::Success,
+            };
+            return self.settle(id, outcome, &text, out);
+        }
         match parsed {
             Ok(arguments) if arguments.is_object() => {
                 out.push(Effect::PlanCall {
@@ -378,14 +386,19 @@ impl Session {
 
     /// Ends a call that did not run, with an error for the model.
     pub(super) fn refuse(&mut self, id: CallId, text: &str, out: &mut Vec<Effect>) {
+        self.settle(id, Outcome::Error, text, out);
+    }
+
+    /// Ends a call that did not run.
+    fn settle(&mut self, id: CallId, outcome: Outcome, text: &str, out: &mut Vec<Effect>) {
         let change = CallChange {
-            status: Some(CallStatus::Done(Outcome::Error)),
+            status: Some(CallStatus::Done(outcome)),
             content: vec![CallContent::Text(text.to_owned())],
             ..CallChange::default()
         };
         let closed = Closed {
             id,
-            outcome: Outcome::Error,
+            outcome,
             text: text.to_owned(),
             images: Vec::new(),
             change,

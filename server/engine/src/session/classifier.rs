@@ -74,9 +74,8 @@ pub(super) fn request(
         model: model.to_owned(),
         system: SYSTEM.to_owned(),
         messages: vec![Message::User(vec![Content::Text(text)])],
-        tools: Vec::new(),
         max_tokens: Some(MAX_TOKENS),
-        temperature: None,
+        ..ModelRequest::default()
     }
 }
 

@@ -4,9 +4,9 @@ use super::call::{CANCELLED, CUT_OFF};
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::{Session, Settings};
 use crate::context::{self, Answer, Asked, Entry, Held, Sight};
-use crate::provider::ToolCall;
+use crate::provider::{NativeCall, NativeTool, ToolCall};
 use protocol::approval::OptionId;
-use protocol::record::{EditedFile, EndReason, Record, Stands};
+use protocol::record::{EditedFile, EndReason, NativeRecord, Record, Stands};
 use protocol::session::{CallId, Mode, TurnId};
 use protocol::tool::{Outcome, Picture};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl Session {
     ) -> (Self, Vec<Effect>) {
         let mut session = Self::empty(Mode::default(), settings);
         let mut open: BTreeMap<CallId, Option<&[EditedFile]>> = BTreeMap::new();
-        let mut said_by = session.settings.model.clone();
+        let mut said_by = session.settings.model_id();
         let mut turn: Option<TurnId> = None;
         for record in records {
             match record {
@@ -37,7 +37,6 @@ impl Session {
                 }
                 Record::Model { model } => {
                     said_by.clone_from(model);
-                    session.forget_raw();
                 }
                 Record::Mode { mode } => {
                     // What the model was told of it has a record of its own.
@@ -55,13 +54,16 @@ impl Session {
                     thought,
                     raw,
                     ..
-                } => session.answer(*answer).say(text, thought, raw.as_ref()),
+                } => session
+                    .answer(*answer, &said_by)
+                    .say(text, thought, raw.as_ref()),
                 Record::Call {
                     answer,
                     call,
                     id,
                     tool,
                     arguments,
+                    native,
                 } => {
                     session.next.call = session.next.call.max(call.0 + 1);
                     open.insert(*call, None);
@@ -69,9 +71,10 @@ impl Session {
                         id: id.clone(),
                         name: tool.clone(),
                         arguments: arguments.clone(),
+                        native: native.as_ref().and_then(native_call),
                     };
                     let asked = Asked::new(*call, made);
-                    session.answer(*answer).calls.push(asked);
+                    session.answer(*answer, &said_by).calls.push(asked);
                 }
                 Record::Told { answer, text } => {
                     session.next.answer = session.next.answer.max(*answer);
@@ -124,9 +127,8 @@ impl Session {
             }
         }
         let mut effects = Vec::new();
-        if said_by != session.settings.model {
-            session.forget_raw();
-            let model = session.settings.model.clone();
+        let model = session.settings.model_id();
+        if said_by != model {
             effects.push(Effect::Append(Record::Model { model }));
         }
         let root = records.iter().find_map(|it| match it {
@@ -186,12 +188,12 @@ impl Session {
     }
 
     /// The history's entry for an answer, made if it is new. Records of an answer stand together.
-    fn answer(&mut self, number: u64) -> &mut Answer {
+    fn answer(&mut self, number: u64, by: &str) -> &mut Answer {
         self.next.answer = self.next.answer.max(number + 1);
         let is_last = matches!(self.history.last(), Some(Entry::Answer(it)) if it.number == number);
         if !is_last {
             self.tell_before(number);
-            self.history.push(Entry::Answer(Answer::new(number)));
+            self.history.push(Entry::Answer(Answer::new(number, by)));
         }
         match self.history.last_mut() {
             Some(Entry::Answer(answer)) => answer,
@@ -200,6 +202,13 @@ impl Session {
             }
         }
     }
+}
+
+/// A call of a provider's own tool that the log holds; none if this build does not know the tool.
+fn native_call(record: &NativeRecord) -> Option<NativeCall> {
+    let tool = NativeTool::from_name(&record.tool)?;
+    let input = record.input.clone();
+    Some(NativeCall { tool, input })
 }
 
 /// What an editor shows of a session that it loads.

@@ -7,7 +7,8 @@
 use super::*;
 use crate::policy::{self, Gate, Hold, Verdict};
 use crate::provider::{
-    Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason, ToolCall, Usage,
+    Learned, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason, ToolCall,
+    Usage,
 };
 use crate::rounds::rounds;
 use fastrand::Rng;
@@ -21,7 +22,13 @@ use std::collections::{HashMap, HashSet};
 
 pub(super) fn settings() -> Settings {
     Settings {
+        provider: "p".into(),
         model: "m".into(),
+        reasoning: None,
+        natives: Vec::new(),
+        learned: Learned::default(),
+        window: None,
+        cache_key: String::new(),
         system: "s".into(),
         tools: Vec::new(),
         max_tokens: None,
@@ -454,16 +461,13 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
                 id,
                 name: "t".into(),
                 arguments,
+                native: None,
             })
         }
         7 if rng.bool() => ModelEvent::Usage(Usage::default()),
         7 => ModelEvent::Raw(serde_json::json!({"n": rng.u8(..)})),
         8 => ModelEvent::Ended(StopReason::EndTurn),
-        _ => ModelEvent::Failed(ModelError {
-            kind: ModelErrorKind::Cut,
-            message: "cut".into(),
-            retry_after_ms: None,
-        }),
+        _ => ModelEvent::Failed(ModelError::new(ModelErrorKind::Cut, "cut")),
     }
 }
 

@@ -106,6 +106,7 @@ impl Session {
             id: approval.clone(),
             name: tool.clone(),
             arguments: arguments.to_string(),
+            native: None,
         };
         let approved = Approved {
             id: approval,

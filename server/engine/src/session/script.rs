@@ -306,7 +306,7 @@ fn a_session_begins_with_its_record() {
         session: "s-1".into(),
         cwd: "/p".into(),
         mode: Mode::Auto,
-        model: "m".into(),
+        model: "p/m".into(),
     };
     assert_eq!(effects, [Effect::Append(started)]);
 }

@@ -7,7 +7,7 @@ use crate::context::{self, Answer, Asked, Entry, Held, Sight};
 use crate::policy;
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, ToolResult};
 use crate::redact::settled;
-use protocol::record::{EndReason, Record};
+use protocol::record::{EndReason, NativeRecord, Record};
 use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
 use protocol::tool::Outcome;
 use serde_json::Value;
@@ -22,8 +22,6 @@ pub(super) struct Turn {
     pub stream: Option<StreamId>,
     /// The number of the answer that streams or streamed last.
     pub answer: u64,
-    /// The model that was asked last; the settings may name another by now.
-    pub model: String,
     /// How often the model was asked.
     pub answers: u32,
     /// Whether the last answer called tools, so that the model must be asked again.
@@ -86,7 +84,6 @@ impl Session {
             prompts: Vec::new(),
             stream: None,
             answer: 0,
-            model: String::new(),
             answers: 0,
             called: false,
             stop: StopReason::EndTurn,
@@ -129,11 +126,13 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         turn.stream = Some(stream);
         turn.answer = answer;
-        turn.model.clone_from(&self.settings.model);
         turn.answers += 1;
         turn.called = false;
         let request = Box::new(context::build(&self.settings, &self.history));
-        self.history.push(Entry::Answer(Answer::new(answer)));
+        self.history.push(Entry::Answer(Answer::new(
+            answer,
+            &self.settings.model_id(),
+        )));
         out.push(Effect::AskModel { stream, request });
     }
 
@@ -184,6 +183,10 @@ impl Session {
             id: call.id.clone(),
             tool: call.name.clone(),
             arguments: call.arguments.clone(),
+            native: call.native.as_ref().map(|it| NativeRecord {
+                tool: it.tool.name().to_owned(),
+                input: it.input.clone(),
+            }),
         }));
         if let Some(Entry::Answer(answer)) = self.history.last_mut() {
             answer.calls.push(Asked::new(id, call.clone()));
@@ -216,11 +219,10 @@ impl Session {
     /// Records what was said since the last record.
     pub(super) fn flush(&mut self, cut: bool, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        let mut raw = turn.raw.take();
-        // Of no use to a model that did not say it.
-        if turn.model != self.settings.model {
-            raw = None;
-        }
+        // The log knows an answer's model by the one that was named last before it.
+        let model = self.settings.model_id();
+        let is_its = matches!(self.history.last(), Some(Entry::Answer(it)) if it.by == model);
+        let raw = turn.raw.take().filter(|_| is_its);
         if turn.text.is_empty() && turn.thought.is_empty() && raw.is_none() {
             return;
         }
@@ -270,12 +272,13 @@ impl Session {
         if turn.stream.is_some() || !turn.calls.is_empty() {
             return;
         }
-        if !turn.called {
+        if !turn.called && turn.stop != StopReason::Paused {
             let stop = turn.stop.clone();
             let reason = match stop {
-                StopReason::EndTurn | StopReason::ToolCalls | StopReason::Other(_) => {
-                    EndReason::Done
-                }
+                StopReason::EndTurn
+                | StopReason::ToolCalls
+                | StopReason::Paused
+                | StopReason::Other(_) => EndReason::Done,
                 StopReason::MaxTokens => EndReason::MaxTokens,
                 StopReason::Refusal => EndReason::Refusal,
             };

@@ -6,6 +6,7 @@
 use super::settings::{here, is_file, origin_of, print};
 use crate::endpoint;
 use crate::instructions;
+use crate::keys::Need;
 use crate::layers::{CommandLine, project_file, user_file};
 use crate::process::sandbox::{self, Files, Kernel, Sandbox};
 use crate::scratchpad::Scratchpad;
@@ -100,11 +101,17 @@ fn model(report: &mut Report, resolved: &Resolved, online: bool) {
     let shown = without_secrets(url);
     let text = format!("{provider}/{name} at {shown}, from {from}.");
     report.add("model", State::Ok, text);
-    let key = match endpoint::key_source(config) {
-        Some(variable) => format!("It is taken from the environment variable {variable}."),
-        None => "None is sent.".to_owned(),
-    };
-    report.add("key", State::Ok, key);
+    match reached.key.in_environment() {
+        Some(found) => report.add(
+            "key",
+            State::Ok,
+            format!("It is taken from {}.", found.place),
+        ),
+        None if reached.key.need == Need::Optional => {
+            report.add("key", State::Ok, "None is sent.".to_owned())
+        }
+        None => report.add("key", State::Problem, reached.key.missing()),
+    }
     if !online {
         let text = "Whether the model answers was not tried; `undine doctor --online` does.";
         return report.add("connection", State::Note, text);

@@ -31,12 +31,18 @@ pub(super) fn config_toml(schema: &Value) -> String {
             line(&mut out, "# [profiles.careful.safety]");
             line(&mut out, "# mode = \"read_only\"");
         } else {
-            line(&mut out, &format!("# [{name}.NAME]"));
-            options(
-                &mut out,
-                schema,
-                &deref(schema, &section["additionalProperties"]),
-            );
+            let each = deref(schema, &section["additionalProperties"]);
+            if each["properties"].is_object() {
+                line(&mut out, &format!("# [{name}.NAME]"));
+                options(&mut out, schema, &each);
+            } else {
+                line(&mut out, &format!("[{name}]"));
+                let choices = choices(schema, &section["additionalProperties"]);
+                if !choices.is_empty() {
+                    comment(&mut out, &format!("One of {}.", choices.join(", ")));
+                }
+                line(&mut out, "# \"NAME\" = … (not set)");
+            }
         }
     }
     out

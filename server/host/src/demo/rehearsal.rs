@@ -204,8 +204,7 @@ mod tests {
                 "`sh t.sh` and `a.sh`".to_owned(),
             )])],
             tools: vec![tool],
-            max_tokens: None,
-            temperature: None,
+            ..ModelRequest::default()
         };
         let provider = Wire::ChatCompletions.provider();
         let asked = provider.request(&endpoint, &request);

@@ -17,6 +17,7 @@ use crate::workspace::{AddedBy, Workspace};
 use engine::config::Resolved;
 use engine::context::instructions;
 use engine::context::project::InstructionFile;
+use engine::provider::Learned;
 use engine::session::{Input, Session, Settings, Update, replay};
 use protocol::acp;
 use protocol::approval::Rule;
@@ -55,7 +56,14 @@ impl Host {
         let log = Log::new(path, Some(voucher));
         let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
-        let settings = settings(&resolved.config, &workspace, &told, self.attended, standing);
+        let settings = settings(
+            &key,
+            &resolved.config,
+            &workspace,
+            &told,
+            self.attended,
+            standing,
+        );
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
@@ -196,7 +204,14 @@ impl Host {
             let scratchpad = self.scratchpad(&mut workspace);
             let told = self.instructions(workspace.root());
             let standing = self.standing(workspace.root());
-            let settings = settings(&resolved.config, &workspace, &told, self.attended, standing);
+            let settings = settings(
+                &key,
+                &resolved.config,
+                &workspace,
+                &told,
+                self.attended,
+                standing,
+            );
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             if !is_ours {
                 session.doubt_prompts();
@@ -325,6 +340,7 @@ impl Host {
         };
         open.workspace = Arc::new(workspace);
         let effects = open.session.configure(settings(
+            key,
             &resolved.config,
             &open.workspace,
             &told,
@@ -338,20 +354,27 @@ impl Host {
 }
 
 fn settings(
+    session: &str,
     config: &Config,
     workspace: &Workspace,
     files: &[InstructionFile],
     attended: bool,
     standing: Vec<Rule>,
 ) -> Settings {
-    let model = match endpoint::reach(config) {
-        Ok(reached) => reached.model,
+    let (model, natives) = match endpoint::reach(config) {
+        Ok(reached) => (reached.model, reached.natives),
         // Said when the model is asked.
-        Err(_) => config.default_model.name.clone(),
+        Err(_) => (config.default_model.name.clone(), Vec::new()),
     };
     let limits = &config.limits;
     Settings {
+        provider: config.default_model.provider.clone(),
         model,
+        reasoning: config.default_model.reasoning,
+        natives,
+        learned: Learned::default(),
+        window: None,
+        cache_key: session.to_string(),
         system: instructions::system(&told(workspace), files),
         tools: tools::specs(),
         max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),

@@ -191,6 +191,7 @@ impl Calls {
             id: call.sent_id.clone(),
             name: call.name.clone(),
             arguments,
+            native: None,
         }));
         self.n_closed += 1;
         self.any = true;

@@ -94,7 +94,7 @@ fn text_thought_and_usage_come_in_order() {
             Thought(" both")
             Text("Grüß dich")
             Text(" \"Ada\"")
-            Usage(Usage { input: 6, cached: 4, output: 5, reasoning: 2 })
+            Usage(Usage { input: 6, cached: 4, cache_write: 0, output: 5, reasoning: 2 })
             Ended(EndTurn)
         "#]],
     );
@@ -114,8 +114,8 @@ fn a_call_in_fragments_is_put_together() {
         "#,
         expect![[r#"
             Text("Reading")
-            Call(ToolCall { id: "a", name: "read", arguments: "{\"path\": \"}{\\\"\"}" })
-            Call(ToolCall { id: "b", name: "list", arguments: "{}" })
+            Call(ToolCall { id: "a", name: "read", arguments: "{\"path\": \"}{\\\"\"}", native: None })
+            Call(ToolCall { id: "b", name: "list", arguments: "{}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -148,8 +148,8 @@ fn index_zero_for_all_calls_is_told_apart_by_id() {
         finish: tool_calls
         "#,
         expect![[r#"
-            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":1}" })
-            Call(ToolCall { id: "b", name: "read", arguments: "{\"n\":2}" })
+            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":1}", native: None })
+            Call(ToolCall { id: "b", name: "read", arguments: "{\"n\":2}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -166,9 +166,9 @@ fn calls_without_ids_get_ones_that_are_free() {
         finish: stop
         "#,
         expect![[r#"
-            Call(ToolCall { id: "call_0", name: "read", arguments: "{\"n\":1}" })
-            Call(ToolCall { id: "call_1", name: "read", arguments: "{\"n\":1}" })
-            Call(ToolCall { id: "call_2", name: "read", arguments: "{\"n\":3}" })
+            Call(ToolCall { id: "call_0", name: "read", arguments: "{\"n\":1}", native: None })
+            Call(ToolCall { id: "call_1", name: "read", arguments: "{\"n\":1}", native: None })
+            Call(ToolCall { id: "call_2", name: "read", arguments: "{\"n\":3}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -184,8 +184,8 @@ fn neither_index_nor_id_still_tells_calls_apart_by_name() {
         finish: stop
         "#,
         expect![[r#"
-            Call(ToolCall { id: "call_0", name: "read", arguments: "{\"n\":1}" })
-            Call(ToolCall { id: "call_1", name: "list", arguments: "{\"n\":2}" })
+            Call(ToolCall { id: "call_0", name: "read", arguments: "{\"n\":1}", native: None })
+            Call(ToolCall { id: "call_1", name: "list", arguments: "{\"n\":2}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -204,7 +204,7 @@ fn ids_and_names_that_are_repeated_or_change_do_not_split_a_call() {
         [DONE]
         "#,
         expect![[r#"
-            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":1}" })
+            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":1}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -219,7 +219,7 @@ fn a_brace_in_a_text_does_not_end_a_call() {
         finish: tool_calls
         "#,
         expect![[r#"
-            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":\"\\\"}\"}" })
+            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":\"\\\"}\"}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -236,9 +236,9 @@ fn calls_with_one_id_get_one_each() {
         finish: tool_calls
         "#,
         expect![[r#"
-            Call(ToolCall { id: "x", name: "read", arguments: "{\"n\":1}" })
-            Call(ToolCall { id: "call_1", name: "read", arguments: "{\"n\":2}" })
-            Call(ToolCall { id: "call_2", name: "read", arguments: "{\"n\":2}" })
+            Call(ToolCall { id: "x", name: "read", arguments: "{\"n\":1}", native: None })
+            Call(ToolCall { id: "call_1", name: "read", arguments: "{\"n\":2}", native: None })
+            Call(ToolCall { id: "call_2", name: "read", arguments: "{\"n\":2}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -255,8 +255,8 @@ fn calls_woven_into_each_other_leave_in_the_order_they_began() {
         finish: tool_calls
         "#,
         expect![[r#"
-            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":1}" })
-            Call(ToolCall { id: "b", name: "list", arguments: "{\"n\":2}" })
+            Call(ToolCall { id: "a", name: "read", arguments: "{\"n\":1}", native: None })
+            Call(ToolCall { id: "b", name: "list", arguments: "{\"n\":2}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -271,8 +271,8 @@ fn arguments_may_be_null_or_an_object() {
         [DONE]
         "#,
         expect![[r#"
-            Call(ToolCall { id: "a", name: "now", arguments: "" })
-            Call(ToolCall { id: "b", name: "read", arguments: "{\"n\": [1, \"é\"]}" })
+            Call(ToolCall { id: "a", name: "now", arguments: "", native: None })
+            Call(ToolCall { id: "b", name: "read", arguments: "{\"n\": [1, \"é\"]}", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -286,7 +286,7 @@ fn a_call_without_a_name_is_an_error() {
         finish: tool_calls
         "#,
         expect![[r#"
-            Failed(ModelError { kind: Protocol, message: "the model's server made a tool call without a name; try again or use another model", retry_after_ms: None })
+            Failed(ModelError { kind: Protocol, message: "the model's server made a tool call without a name; try again or use another model", retry_after_ms: None, refusal: None })
         "#]],
     );
 }
@@ -302,14 +302,14 @@ fn a_cut_stream_keeps_finished_calls_and_drops_the_open_one() {
         "#,
         expect![[r#"
             Text("Two")
-            Call(ToolCall { id: "a", name: "read", arguments: "{}" })
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None })
+            Call(ToolCall { id: "a", name: "read", arguments: "{}", native: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
         "#]],
     );
     check_body(
         "",
         expect![[r#"
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
         "#]],
     );
 }
@@ -324,7 +324,7 @@ fn a_call_cut_by_the_token_limit_never_leaves() {
         [DONE]
         "#,
         expect![[r#"
-            Call(ToolCall { id: "a", name: "read", arguments: "{}" })
+            Call(ToolCall { id: "a", name: "read", arguments: "{}", native: None })
             Ended(MaxTokens)
         "#]],
     );
@@ -345,7 +345,7 @@ fn a_call_begun_after_the_finish_reason_needs_the_end_marker() {
     check(
         &format!("{script}\n[DONE]"),
         expect![[r#"
-            Call(ToolCall { id: "a", name: "now", arguments: "" })
+            Call(ToolCall { id: "a", name: "now", arguments: "", native: None })
             Ended(ToolCalls)
         "#]],
     );
@@ -435,19 +435,19 @@ fn an_error_in_the_stream_is_a_failure() {
         "#,
         expect![[r#"
             Text("Hi")
-            Failed(ModelError { kind: RateLimit, message: "the provider's rate limit is reached (HTTP 429): \"Slow down, ***\"; wait a moment and try again", retry_after_ms: None })
+            Failed(ModelError { kind: RateLimit, message: "the provider's rate limit is reached (HTTP 429): \"Slow down, ***\"; wait a moment and try again", retry_after_ms: None, refusal: None })
         "#]],
     );
     check_body(
         "event: error\ndata: {\"message\":\"the request exceeds the available context size\",\"type\":\"exceed_context_size_error\"}\n\n",
         expect![[r#"
-            Failed(ModelError { kind: ContextOverflow, message: "the conversation is longer than the model can read: \"the request exceeds the available context size\"; compact it or start a new one", retry_after_ms: None })
+            Failed(ModelError { kind: ContextOverflow, message: "the conversation is longer than the model can read: \"the request exceeds the available context size\"; compact it or start a new one", retry_after_ms: None, refusal: None })
         "#]],
     );
     check(
         r#"{"choices":[{"error":{"message":"upstream gone","code":"x"},"delta":{}}]}"#,
         expect![[r#"
-            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"upstream gone\"; try again in a moment", retry_after_ms: None })
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"upstream gone\"; try again in a moment", retry_after_ms: None, refusal: None })
         "#]],
     );
 }
@@ -462,7 +462,7 @@ fn a_chunk_that_is_no_json_is_a_failure() {
         "#,
         expect![[r#"
             Text("Hi")
-            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a chat completion; check the base URL, or try again", retry_after_ms: None })
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a chat completion; check the base URL, or try again", retry_after_ms: None, refusal: None })
         "#]],
     );
 }
@@ -486,9 +486,9 @@ fn a_whole_completion_is_understood_too() {
         expect![[r#"
             Thought("Hm")
             Text("Look")
-            Call(ToolCall { id: "a", name: "read", arguments: "{}" })
+            Call(ToolCall { id: "a", name: "read", arguments: "{}", native: None })
             Raw(Object {"reasoning_content": String("Hm")})
-            Usage(Usage { input: 3, cached: 0, output: 2, reasoning: 0 })
+            Usage(Usage { input: 3, cached: 0, cache_write: 0, output: 2, reasoning: 0 })
             Ended(ToolCalls)
         "#]],
     );
@@ -502,13 +502,13 @@ fn a_whole_completion_is_understood_too() {
     check_body(
         r#"{"error":"no such model"}"#,
         expect![[r#"
-            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"no such model\"; try again in a moment", retry_after_ms: None })
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"no such model\"; try again in a moment", retry_after_ms: None, refusal: None })
         "#]],
     );
     check_body(
         r#"{"choices":[{"message":{"content":"Lo"#,
         expect![[r#"
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
         "#]],
     );
 }
@@ -521,7 +521,7 @@ fn thinking_beside_the_completion_is_not_taken_from_it() {
         {"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":30,"total_tokens":52,"prompt_cache_hit_tokens":11,"completion_tokens_details":{"reasoning_tokens":10}}}
         "#,
         expect![[r#"
-            Usage(Usage { input: 1, cached: 11, output: 30, reasoning: 10 })
+            Usage(Usage { input: 1, cached: 11, cache_write: 0, output: 30, reasoning: 10 })
             Ended(EndTurn)
         "#]],
     );
@@ -537,7 +537,7 @@ fn too_many_calls_or_arguments_name_the_limit() {
     let last = |script: &str| decode(std::iter::once(frame(script).as_bytes())).pop();
     let many = (0..256).map(call).collect::<String>();
     expect!["Some(Ended(ToolCalls))"].assert_eq(&format!("{:?}", last(&format!("{many}[DONE]"))));
-    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model made more than 256 tool calls in one answer; ask for smaller steps", retry_after_ms: None }))"#]]
+    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model made more than 256 tool calls in one answer; ask for smaller steps", retry_after_ms: None, refusal: None }))"#]]
         .assert_eq(&format!("{:?}", last(&format!("{many}{}[DONE]", call(256)))));
 
     let piece = format!(
@@ -548,11 +548,11 @@ fn too_many_calls_or_arguments_name_the_limit() {
         "{:?}",
         last(&format!("{}[DONE]", piece.repeat(4)))
     ));
-    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model wrote more than 4 MiB of arguments for one tool call; ask for smaller steps", retry_after_ms: None }))"#]]
+    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model wrote more than 4 MiB of arguments for one tool call; ask for smaller steps", retry_after_ms: None, refusal: None }))"#]]
         .assert_eq(&format!("{:?}", last(&format!("{}[DONE]", piece.repeat(5)))));
 
     let endless = format!("data: {}", "x".repeat(9 << 20));
-    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model's server sent more than 8 MiB in one event; ask for smaller steps", retry_after_ms: None }))"#]]
+    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model's server sent more than 8 MiB in one event; ask for smaller steps", retry_after_ms: None, refusal: None }))"#]]
         .assert_eq(&format!("{:?}", decode(endless.as_bytes().chunks(1 << 16)).pop()));
 }
 

@@ -193,6 +193,7 @@ pub fn usage(raw: &RawValue) -> Option<Usage> {
     Some(Usage {
         input: prompt - cached,
         cached,
+        cache_write: 0,
         output,
         reasoning,
     })

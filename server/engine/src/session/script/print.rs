@@ -93,7 +93,14 @@ fn append(record: &Record) -> String {
             id,
             tool,
             arguments,
-        } => format!("call {} a{answer} {id} {tool} {arguments}", call.0),
+            native,
+        } => {
+            let mut line = format!("call {} a{answer} {id} {tool} {arguments}", call.0);
+            if let Some(native) = native {
+                line += &format!(" written as {} {}", native.tool, native.input);
+            }
+            line
+        }
         Record::Decision {
             call,
             option,

@@ -145,6 +145,7 @@ impl<'a> Words<'a> {
             id,
             name: self.word().to_owned(),
             arguments: self.rest().to_owned(),
+            native: None,
         })
     }
 

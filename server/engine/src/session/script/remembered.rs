@@ -184,7 +184,7 @@ fn r_214_a_session_answer_counts_in_this_session_and_not_in_a_new_one() {
             append ended t0 done
             answer p0 ended EndTurn
 
-            append started ask m
+            append started ask p/m
 
             append user t0 "build"
             ask-model #0: user "build"

@@ -91,7 +91,7 @@ fn raw_items_do_not_go_to_another_model() {
             append ended t0 done
             answer p0 ended EndTurn
 
-            append model other
+            append model p/other
 
             append user t1 "two"
             ask-model #1 of other: user "one" | assistant "First." | user "two"
@@ -100,7 +100,7 @@ fn raw_items_do_not_go_to_another_model() {
 }
 
 #[test]
-fn raw_items_do_not_come_back_with_the_first_model() {
+fn raw_items_go_again_to_the_model_that_gave_them() {
     check(
         r#"
 > prompt "one"
@@ -123,12 +123,12 @@ fn raw_items_do_not_come_back_with_the_first_model() {
             append ended t0 done
             answer p0 ended EndTurn
 
-            append model other
+            append model p/other
 
-            append model m
+            append model p/m
 
             append user t1 "two"
-            ask-model #1: user "one" | assistant "First." | user "two"
+            ask-model #1: user "one" | assistant "First." raw {"reasoning_content":"Hm."} | user "two"
         "#]],
     );
 }
@@ -188,7 +188,7 @@ fn raw_items_do_not_survive_a_restart_with_another_model() {
             append ended t0 done
             answer p0 ended EndTurn
 
-            append model other
+            append model p/other
 
             (nothing)
 
@@ -281,9 +281,11 @@ fn raw_items_that_come_after_the_model_was_changed_do_not_go_to_the_other() {
             show call 0 read_file {"path":"a"}
             plan-call 0 read_file {"path":"a"}
 
-            append model other
+            append model p/other
 
-            (nothing, 2 times)
+            (nothing)
+
+            append assistant a0 "" raw {"reasoning_content":"Hm."}
 
             show call 0 "Read /p/a"
             show call 0 running

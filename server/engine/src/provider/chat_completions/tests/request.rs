@@ -19,11 +19,8 @@ fn endpoint(base_url: &str, key: Option<&str>) -> Endpoint {
 fn question(messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
         model: "tiny".to_owned(),
-        system: String::new(),
         messages,
-        tools: Vec::new(),
-        max_tokens: None,
-        temperature: None,
+        ..ModelRequest::default()
     }
 }
 
@@ -32,6 +29,7 @@ fn call(id: &str, arguments: &str) -> ToolCall {
         id: id.to_owned(),
         name: "read".to_owned(),
         arguments: arguments.to_owned(),
+        native: None,
     }
 }
 
@@ -258,6 +256,7 @@ fn what_a_model_made_up_never_makes_a_history_that_is_refused_for_ever() {
         id: id.to_owned(),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
+        native: None,
     };
     let calls = vec![
         odd("a", "multi_tool_use.parallel", "[1]"),
