@@ -2,7 +2,7 @@
 
     relay = Relay("http://127.0.0.1:1234")
     ... point the server at relay.url ...
-    relay.requests      # the bodies of the chat completion requests, in order
+    relay.requests      # the bodies of what was posted, in order
 
 Answers go through as they come, so streams stay streams.
 """
@@ -35,16 +35,18 @@ class Relay:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
-                if self.path.endswith("/chat/completions"):
-                    requests.append(json.loads(body))
+                requests.append(json.loads(body))
                 self._pass_on(body)
 
             def _pass_on(self, body: bytes) -> None:
                 there = http.client.HTTPConnection(model)
-                there.request(self.command, self.path, body, {"content-type": "application/json"})
+                told = {key: value for key, value in self.headers.items() if key.lower() not in ("host", "content-length", "connection")}
+                there.request(self.command, self.path, body, told)
                 answer = there.getresponse()
                 self.send_response(answer.status)
-                self.send_header("content-type", answer.getheader("content-type", "application/json"))
+                for key, value in answer.getheaders():
+                    if key.lower() not in ("transfer-encoding", "connection", "content-length"):
+                        self.send_header(key, value)
                 self.end_headers()
                 try:
                     while piece := answer.read1(1 << 16):

