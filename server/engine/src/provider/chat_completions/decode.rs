@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::calls::{Calls, Fragment};
 use super::wire::{self, Chunk, Delta};
-use crate::provider::sse::{Event, Framer, MAX_EVENT, TooLong};
+use crate::provider::body::Body;
+use crate::provider::sse::{Event, MAX_EVENT, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
 };
@@ -19,52 +20,19 @@ pub struct ChatDecoder {
     reply: Reply,
 }
 
-/// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
-#[derive(Default)]
-enum Body {
-    #[default]
-    Unknown,
-    Stream(Framer),
-    Whole(Vec<u8>),
-}
-
 impl Decoder for ChatDecoder {
-    fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<ModelEvent>) {
-        if let Body::Unknown = self.body {
-            // White space and the byte order mark come before either kind.
-            let blank = |it: &u8| it.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(it);
-            let Some(start) = bytes.iter().position(|it| !blank(it)) else {
-                return;
-            };
-            bytes = &bytes[start..];
-            self.body = match bytes[0] {
-                b'{' => Body::Whole(Vec::new()),
-                _ => Body::Stream(Framer::default()),
-            };
-        }
-        let fits = match &mut self.body {
-            Body::Unknown => Ok(()),
-            Body::Stream(framer) => framer.feed(bytes, |it| self.reply.event(it, out)),
-            Body::Whole(body) if body.len() + bytes.len() > MAX_EVENT => Err(TooLong),
-            Body::Whole(body) => {
-                body.extend_from_slice(bytes);
-                Ok(())
-            }
-        };
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
+        let fits = self.body.feed(bytes, |it| self.reply.event(it, out));
         if let Err(TooLong) = fits {
             self.reply.fail(too_long(), out);
         }
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        match std::mem::take(&mut self.body) {
-            Body::Unknown => {}
-            Body::Stream(mut framer) => {
-                if let Err(TooLong) = framer.finish(|it| self.reply.event(it, out)) {
-                    self.reply.fail(too_long(), out);
-                }
-            }
-            Body::Whole(body) => match serde_json::from_slice::<Value>(&body) {
+        match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
+            Err(TooLong) => self.reply.fail(too_long(), out),
+            Ok(None) => {}
+            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
                 // The same way as a chunk, whose shape it shares; the end of the body is then its end.
                 Ok(_) => {
                     self.reply.payload("", &String::from_utf8_lossy(&body), out);
