@@ -9,6 +9,7 @@ mod call_ids;
 pub mod chat_completions;
 pub mod failure;
 pub mod gemini;
+mod history;
 pub mod http;
 pub mod learned;
 pub mod native;

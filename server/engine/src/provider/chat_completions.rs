@@ -7,15 +7,14 @@ mod decode;
 mod wire;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::history::{self, DataUrl, arguments, joined, name};
 use super::{
-    Content, Decoder, Endpoint, HttpRequest, Image, Message, ModelError, ModelRequest, Provider,
-    ToolCall, ToolResult, ToolSpec, failure,
+    Decoder, Endpoint, HttpRequest, Message, ModelError, ModelRequest, Provider, ToolCall,
+    ToolResult, ToolSpec, failure,
 };
 
 /// The codec.
@@ -132,12 +131,8 @@ fn user(content: Said<'_>) -> Entry<'_> {
 }
 
 fn result(result: &ToolResult) -> Entry<'_> {
-    let text = match result.text.trim() {
-        "" => "[empty]",
-        _ => result.text.as_str(),
-    };
     Entry {
-        content: Some(Said::Text(Cow::Borrowed(text))),
+        content: Some(Said::Text(Cow::Borrowed(history::result(result)))),
         tool_call_id: Some(&result.id),
         ..Entry::new("tool")
     }
@@ -146,13 +141,8 @@ fn result(result: &ToolResult) -> Entry<'_> {
 /// A result's pictures, each behind a line that says whose it is (spec 18.2).
 fn parts(result: &ToolResult) -> impl Iterator<Item = Part<'_>> {
     result.images.iter().flat_map(|image| {
-        let name = match image.picture.name.as_str() {
-            "" => String::new(),
-            name => format!("{name} "),
-        };
-        let label = format!("Of tool call {}: {name}{}", result.id, image.picture);
         let text = Part::Text {
-            text: Cow::Owned(label),
+            text: Cow::Owned(history::label(&result.id, image)),
         };
         [
             text,
@@ -231,27 +221,6 @@ struct ImageUrl<'a> {
     url: DataUrl<'a>,
 }
 
-/// A picture as a `data:` URL (RFC 2397), written out without a copy.
-struct DataUrl<'a>(&'a Image);
-
-impl Serialize for DataUrl<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Image { picture, data } = self.0;
-        serializer.collect_str(&format_args!("data:{};base64,{data}", picture.media_type))
-    }
-}
-
-/// The texts of a message as one: a list of parts is refused by servers that know only strings.
-fn joined(content: &[Content]) -> Cow<'_, str> {
-    match content {
-        [Content::Text(text)] => Cow::Borrowed(text),
-        content => {
-            let texts: Vec<&str> = content.iter().map(|Content::Text(text)| &**text).collect();
-            Cow::Owned(texts.join("\n\n"))
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct Call<'a> {
     id: &'a str,
@@ -276,39 +245,6 @@ impl<'a> Call<'a> {
             r#type: "function",
             function,
         }
-    }
-}
-
-/// A tool's name as the model wrote it, within what a name may be: a history with a name that a model made up
-/// (`multi_tool_use.parallel`) would be refused for ever.
-fn name(name: &str) -> Cow<'_, str> {
-    let is_allowed = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
-    if !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_allowed) {
-        return Cow::Borrowed(name);
-    }
-    let kept = name.chars().take(MAX_NAME);
-    let name: String = kept
-        .map(|it| if is_allowed(it) { it } else { '_' })
-        .collect();
-    if name.is_empty() {
-        Cow::Borrowed("unnamed")
-    } else {
-        Cow::Owned(name)
-    }
-}
-
-/// The most characters of a tool's name that OpenAI takes.
-const MAX_NAME: usize = 64;
-
-/// A call's arguments as the model wrote them. Servers which parse them (llama.cpp for its templates, gateways to other
-/// formats) answer a history with anything but an object in it with an error for ever, so that is wrapped into one.
-fn arguments(text: &str) -> Cow<'_, str> {
-    if text.trim().is_empty() {
-        return Cow::Borrowed("{}");
-    }
-    match serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(text) {
-        Ok(_) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(serde_json::json!({ "invalid_json": text }).to_string()),
     }
 }
 
