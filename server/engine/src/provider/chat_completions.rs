@@ -4,6 +4,8 @@
 
 mod calls;
 mod decode;
+mod details;
+mod manner;
 mod wire;
 
 use std::borrow::Cow;
@@ -11,10 +13,13 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value;
 
+use manner::Manner;
+
+use super::call_ids::CallIds;
 use super::history::{self, DataUrl, arguments, joined, name};
 use super::{
-    Decoder, Endpoint, HttpRequest, Message, ModelError, ModelRequest, Provider, ToolCall,
-    ToolResult, ToolSpec, failure,
+    Decoder, Endpoint, Feature, HttpRequest, Learned, Message, ModelError, ModelRequest, Provider,
+    ToolCall, ToolResult, ToolSpec, failure,
 };
 
 /// The codec.
@@ -32,23 +37,36 @@ impl Provider for ChatCompletions {
                 format!("Bearer {}", key.expose()),
             ));
         }
-        // OpenAI's reasoning models refuse the old spelling, most other servers know only that.
-        let (max_tokens, max_completion_tokens) =
-            match endpoint.base_url.contains("://api.openai.com") {
-                true => (None, request.max_tokens),
-                false => (request.max_tokens, None),
-            };
+        let manner = Manner::of(endpoint, &request.model);
+        let takes = |feature| request.learned.takes(feature);
+        let cap = request.output_cap();
+        let effort = request.level().map(|it| it.id());
+        let is_new = spells_completion(manner, &request.learned);
         let body = Body {
             model: &request.model,
-            messages: messages(request),
-            tools: request.tools.iter().map(Tool::new).collect(),
-            max_tokens,
-            max_completion_tokens,
-            temperature: request.temperature,
-            stream: true,
-            stream_options: StreamOptions {
-                include_usage: true,
+            messages: messages(request, manner),
+            tools: match takes(Feature::Tools) {
+                true => request.tools.iter().map(Tool::new).collect(),
+                false => Vec::new(),
             },
+            max_tokens: cap.filter(|_| is_new == Some(false)),
+            max_completion_tokens: cap.filter(|_| is_new == Some(true)),
+            temperature: request.temperature.filter(|_| takes(Feature::Temperature)),
+            reasoning_effort: effort.filter(|_| !manner.is_open_router),
+            reasoning: effort
+                .filter(|_| manner.is_open_router)
+                .map(|effort| Reasoning { effort }),
+            prompt_cache_key: Some(request.cache_key.as_str())
+                .filter(|it| manner.is_openai && !it.is_empty() && takes(Feature::CacheKey)),
+            cache_control: (manner.marks_cache && takes(Feature::CacheMarkers)).then_some(
+                CacheControl {
+                    r#type: "ephemeral",
+                },
+            ),
+            stream: true,
+            stream_options: takes(Feature::StreamUsage).then_some(StreamOptions {
+                include_usage: true,
+            }),
         };
         HttpRequest {
             method: "POST",
@@ -68,8 +86,23 @@ impl Provider for ChatCompletions {
     }
 }
 
-fn messages(request: &ModelRequest) -> Vec<Entry<'_>> {
+/// Whether the limit of the answer is spelt `max_completion_tokens`: as the server is known to want it, or the other way
+/// where that was refused. None: both were.
+fn spells_completion(manner: Manner, learned: &Learned) -> Option<bool> {
+    let spellings = [manner.is_openai, !manner.is_openai];
+    spellings.into_iter().find(|is_new| {
+        learned.takes(match is_new {
+            true => Feature::MaxCompletionTokens,
+            false => Feature::MaxTokens,
+        })
+    })
+}
+
+fn messages(request: &ModelRequest, manner: Manner) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
+    let mut ids = manner.ids().map(CallIds::new);
+    // Under which id each call of the last answer went out.
+    let mut sent: Vec<(&str, Cow<'_, str>)> = Vec::new();
     // Pictures of results, which this format takes only from the person: right behind the run of results.
     let mut pictures: Vec<Part<'_>> = Vec::new();
     if !request.system.is_empty() {
@@ -101,26 +134,61 @@ fn messages(request: &ModelRequest) -> Vec<Entry<'_>> {
                 if !pictures.is_empty() {
                     entries.push(user(Said::Parts(std::mem::take(&mut pictures))));
                 }
+                let of = |field| raw.as_ref().and_then(|it| it.get(field));
+                sent = calls
+                    .iter()
+                    .map(|call| match &mut ids {
+                        None => (call.id.as_str(), Cow::Borrowed(call.id.as_str())),
+                        Some(ids) => (call.id.as_str(), Cow::Owned(ids.next(&call.id))),
+                    })
+                    .collect();
                 entries.push(Entry {
                     // Null is for a message of calls alone; one without either needs a text. Blanks are no
                     // text: some gateways refuse them.
                     content: Some(Said::Text(Cow::Borrowed(text.as_str())))
                         .filter(|_| !text.trim().is_empty() || calls.is_empty()),
-                    tool_calls: calls.iter().map(Call::new).collect(),
-                    reasoning_content: raw.as_ref().and_then(|it| it.get("reasoning_content")),
+                    tool_calls: calls
+                        .iter()
+                        .zip(&sent)
+                        .map(|(call, (_, id))| Call::new(call, id.clone(), of("extra_content")))
+                        .collect(),
+                    reasoning_content: of("reasoning_content"),
+                    reasoning_details: of("reasoning_details"),
                     ..Entry::new("assistant")
                 });
             }
             Message::Results(results) => {
-                entries.extend(results.iter().map(result));
-                pictures.extend(results.iter().flat_map(parts));
+                for it in results {
+                    let id = sent.iter().find(|(own, _)| *own == it.id);
+                    let id = id.map_or(Cow::Borrowed(it.id.as_str()), |(_, id)| id.clone());
+                    pictures.extend(parts(it, &id));
+                    entries.push(result(it, id));
+                }
             }
         }
     }
     if !pictures.is_empty() {
         entries.push(user(Said::Parts(pictures)));
     }
-    entries
+    match manner.is_mistral {
+        true => bridged(entries),
+        false => entries,
+    }
+}
+
+/// A word of the assistant between results and the person, as it would have said it.
+fn bridged(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+    let mut out: Vec<Entry<'_>> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if entry.role == "user" && out.last().is_some_and(|it| it.role == "tool") {
+            out.push(Entry {
+                content: Some(Said::Text(Cow::Borrowed("I have the results."))),
+                ..Entry::new("assistant")
+            });
+        }
+        out.push(entry);
+    }
+    out
 }
 
 fn user(content: Said<'_>) -> Entry<'_> {
@@ -130,19 +198,20 @@ fn user(content: Said<'_>) -> Entry<'_> {
     }
 }
 
-fn result(result: &ToolResult) -> Entry<'_> {
+fn result<'a>(result: &'a ToolResult, id: Cow<'a, str>) -> Entry<'a> {
     Entry {
         content: Some(Said::Text(Cow::Borrowed(history::result(result)))),
-        tool_call_id: Some(&result.id),
+        tool_call_id: Some(id),
         ..Entry::new("tool")
     }
 }
 
 /// A result's pictures, each behind a line that says whose it is (spec 18.2).
-fn parts(result: &ToolResult) -> impl Iterator<Item = Part<'_>> {
-    result.images.iter().flat_map(|image| {
+fn parts<'a>(result: &'a ToolResult, id: &str) -> impl Iterator<Item = Part<'a>> + use<'a> {
+    let id = id.to_owned();
+    result.images.iter().flat_map(move |image| {
         let text = Part::Text {
-            text: Cow::Owned(history::label(&result.id, image)),
+            text: Cow::Owned(history::label(&id, image)),
         };
         [
             text,
@@ -167,8 +236,27 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
     stream: bool,
-    stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    effort: &'static str,
+}
+
+#[derive(Serialize)]
+struct CacheControl {
+    r#type: &'static str,
 }
 
 #[derive(Serialize)]
@@ -184,9 +272,11 @@ struct Entry<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
+    tool_call_id: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_details: Option<&'a Value>,
 }
 
 impl Entry<'_> {
@@ -197,6 +287,7 @@ impl Entry<'_> {
             tool_calls: Vec::new(),
             tool_call_id: None,
             reasoning_content: None,
+            reasoning_details: None,
         }
     }
 }
@@ -223,9 +314,11 @@ struct ImageUrl<'a> {
 
 #[derive(Serialize)]
 struct Call<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     r#type: &'static str,
     function: Function<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
@@ -235,15 +328,17 @@ struct Function<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn new(call: &'a ToolCall) -> Call<'a> {
+    /// `extras` has what the server hung on each call, by id.
+    fn new(call: &'a ToolCall, id: Cow<'a, str>, extras: Option<&'a Value>) -> Call<'a> {
         let function = Function {
             name: name(&call.name),
             arguments: arguments(&call.arguments),
         };
         Call {
-            id: &call.id,
+            id,
             r#type: "function",
             function,
+            extra_content: extras.and_then(|it| it.get(&call.id)),
         }
     }
 }

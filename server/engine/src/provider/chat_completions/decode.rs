@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::calls::{Calls, Fragment};
+use super::details::Details;
 use super::wire::{self, Chunk, Delta};
 use crate::provider::body::Body;
 use crate::provider::sse::{Event, MAX_EVENT, TooLong};
@@ -55,6 +56,7 @@ struct Reply {
     refused: bool,
     /// The thinking a server spells `reasoning_content`, because it wants that back with the results of its calls.
     reasoning_content: String,
+    details: Details,
     over: bool,
 }
 
@@ -101,6 +103,9 @@ impl Reply {
         } else if !delta.reasoning.0.is_empty() {
             out.push(ModelEvent::Thought(delta.reasoning.0.into_owned()));
         }
+        if let Some(details) = delta.reasoning_details {
+            self.details.take(details);
+        }
         self.refused |= !delta.refusal.0.is_empty();
         for text in [delta.content.0, delta.refusal.0] {
             if !text.is_empty() {
@@ -115,6 +120,7 @@ impl Reply {
                 id: &call.id.0,
                 name: &function.name.0,
                 arguments: &arguments,
+                extra: call.extra_content,
             };
             self.calls.take(fragment, out)?;
         }
@@ -141,11 +147,7 @@ impl Reply {
         if let Err(error) = self.calls.close_all(out) {
             return self.fail(error, out);
         }
-        if self.calls.any() && !self.reasoning_content.is_empty() {
-            out.push(ModelEvent::Raw(
-                json!({ "reasoning_content": self.reasoning_content }),
-            ));
-        }
+        self.give_raw(out);
         out.extend(self.usage.map(ModelEvent::Usage));
         out.push(ModelEvent::Ended(self.stop_reason()));
         self.over = true;
@@ -170,9 +172,34 @@ impl Reply {
         if self.over {
             return;
         }
+        self.give_raw(out);
         out.extend(self.usage.map(ModelEvent::Usage));
         out.push(ModelEvent::Failed(error));
         self.over = true;
+    }
+
+    /// What the server wants back with the results of its calls.
+    fn give_raw(&self, out: &mut Vec<ModelEvent>) {
+        if !self.calls.any() {
+            return;
+        }
+        let mut raw = Map::new();
+        if !self.reasoning_content.is_empty() {
+            raw.insert(
+                "reasoning_content".to_owned(),
+                json!(self.reasoning_content),
+            );
+        }
+        let (details, extras) = (self.details.value(), self.calls.extras());
+        if !details.is_null() {
+            raw.insert("reasoning_details".to_owned(), details);
+        }
+        if !extras.is_empty() {
+            raw.insert("extra_content".to_owned(), Value::Object(extras));
+        }
+        if !raw.is_empty() {
+            out.push(ModelEvent::Raw(Value::Object(raw)));
+        }
     }
 
     fn stop_reason(&self) -> StopReason {

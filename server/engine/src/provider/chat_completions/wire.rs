@@ -50,6 +50,9 @@ pub struct Delta<'a> {
     /// Groq's, OpenRouter's and vLLM's. Some send both, with the same text.
     #[serde(borrow, default)]
     pub reasoning: Text<'a>,
+    /// OpenRouter's, beside `reasoning`.
+    #[serde(borrow, default)]
+    pub reasoning_details: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub tool_calls: Option<Vec<ToolCall<'a>>>,
 }
@@ -62,6 +65,9 @@ pub struct ToolCall<'a> {
     pub id: Text<'a>,
     #[serde(borrow, default)]
     pub function: Option<Function<'a>>,
+    /// Gemini's place for the signature of its thought.
+    #[serde(borrow, default)]
+    pub extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
