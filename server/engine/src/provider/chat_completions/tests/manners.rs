@@ -160,7 +160,9 @@ fn check_messages(request: &ModelRequest, expected: Expect) {
 
 #[test]
 fn mistral_hears_of_the_assistant_between_results_and_the_person_and_sees_its_own_kind_of_ids() {
-    check_messages(&conversation(None), expect![[r#"
+    check_messages(
+        &conversation(None),
+        expect![[r#"
         {"role":"assistant","content":null,"tool_calls":[{"id":"a350d4136","type":"function","function":{"name":"t","arguments":"{}"}}]}
         {"role":"tool","content":"r","tool_call_id":"a350d4136"}
         {"role":"assistant","content":"I have the results."}
@@ -169,7 +171,8 @@ fn mistral_hears_of_the_assistant_between_results_and_the_person_and_sees_its_ow
         {"role":"tool","content":"r","tool_call_id":"6d2e165e3"}
         {"role":"assistant","content":"I have the results."}
         {"role":"user","content":"and?"}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -182,9 +185,12 @@ fn what_a_server_hangs_on_an_answer_goes_back_with_it() {
     let mut request = conversation(Some(raw));
     request.model = "tiny".to_owned();
     request.messages.truncate(1);
-    check_messages(&request, expect![[r#"
+    check_messages(
+        &request,
+        expect![[r#"
         {"role":"assistant","content":null,"tool_calls":[{"id":"call_0","type":"function","function":{"name":"t","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}],"reasoning_content":"hm","reasoning_details":[{"type":"reasoning.encrypted","data":"g"}]}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
