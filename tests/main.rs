@@ -34,6 +34,7 @@ mod pump;
 mod questions;
 mod redaction;
 mod requirements;
+mod responses;
 mod resume;
 mod review;
 #[cfg(target_os = "linux")]

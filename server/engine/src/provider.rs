@@ -4,15 +4,19 @@
 //! retrying are the host's and the session's business. A wire format is one file here and one line in `providers!`.
 
 pub mod anthropic;
+mod body;
+mod call_ids;
 pub mod chat_completions;
 pub mod failure;
 pub mod gemini;
+mod history;
 pub mod http;
 pub mod learned;
 pub mod native;
 pub mod ollama;
 pub mod responses;
 pub mod sse;
+mod tally;
 
 use protocol::config::Reasoning;
 use protocol::tool::Picture;

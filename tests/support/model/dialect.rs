@@ -3,6 +3,7 @@
 //! One file a format. Which one a request is in, its path tells.
 
 mod chat;
+mod responses;
 
 use serde_json::Value;
 
@@ -62,6 +63,8 @@ pub enum Said {
 
 /// The format of a request, by its path.
 pub fn of(path: &str, body: &Value) -> Box<dyn Dialect> {
-    let _ = path;
+    if path.ends_with("/responses") {
+        return Box::new(responses::Responses::new(body));
+    }
     Box::new(chat::Chat::new(body))
 }

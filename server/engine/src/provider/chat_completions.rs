@@ -4,17 +4,21 @@
 
 mod calls;
 mod decode;
+mod details;
+mod manner;
 mod wire;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use manner::Manner;
+
+use super::call_ids::CallIds;
+use super::history::{self, DataUrl, arguments, joined, name};
 use super::{
-    Content, Decoder, Endpoint, HttpRequest, Image, Message, ModelError, ModelRequest, Provider,
+    Decoder, Endpoint, Feature, HttpRequest, Learned, Message, ModelError, ModelRequest, Provider,
     ToolCall, ToolResult, ToolSpec, failure,
 };
 
@@ -33,23 +37,36 @@ impl Provider for ChatCompletions {
                 format!("Bearer {}", key.expose()),
             ));
         }
-        // OpenAI's reasoning models refuse the old spelling, most other servers know only that.
-        let (max_tokens, max_completion_tokens) =
-            match endpoint.base_url.contains("://api.openai.com") {
-                true => (None, request.max_tokens),
-                false => (request.max_tokens, None),
-            };
+        let manner = Manner::of(endpoint, &request.model);
+        let takes = |feature| request.learned.takes(feature);
+        let cap = request.output_cap();
+        let effort = request.level().map(|it| it.id());
+        let is_new = spells_completion(manner, &request.learned);
         let body = Body {
             model: &request.model,
-            messages: messages(request),
-            tools: request.tools.iter().map(Tool::new).collect(),
-            max_tokens,
-            max_completion_tokens,
-            temperature: request.temperature,
-            stream: true,
-            stream_options: StreamOptions {
-                include_usage: true,
+            messages: messages(request, manner),
+            tools: match takes(Feature::Tools) {
+                true => request.tools.iter().map(Tool::new).collect(),
+                false => Vec::new(),
             },
+            max_tokens: cap.filter(|_| is_new == Some(false)),
+            max_completion_tokens: cap.filter(|_| is_new == Some(true)),
+            temperature: request.temperature.filter(|_| takes(Feature::Temperature)),
+            reasoning_effort: effort.filter(|_| !manner.is_open_router),
+            reasoning: effort
+                .filter(|_| manner.is_open_router)
+                .map(|effort| Reasoning { effort }),
+            prompt_cache_key: Some(request.cache_key.as_str())
+                .filter(|it| manner.is_openai && !it.is_empty() && takes(Feature::CacheKey)),
+            cache_control: (manner.marks_cache && takes(Feature::CacheMarkers)).then_some(
+                CacheControl {
+                    r#type: "ephemeral",
+                },
+            ),
+            stream: true,
+            stream_options: takes(Feature::StreamUsage).then_some(StreamOptions {
+                include_usage: true,
+            }),
         };
         HttpRequest {
             method: "POST",
@@ -69,8 +86,23 @@ impl Provider for ChatCompletions {
     }
 }
 
-fn messages(request: &ModelRequest) -> Vec<Entry<'_>> {
+/// Whether the limit of the answer is spelt `max_completion_tokens`: as the server is known to want it, or the other way
+/// where that was refused. None: both were.
+fn spells_completion(manner: Manner, learned: &Learned) -> Option<bool> {
+    let spellings = [manner.is_openai, !manner.is_openai];
+    spellings.into_iter().find(|is_new| {
+        learned.takes(match is_new {
+            true => Feature::MaxCompletionTokens,
+            false => Feature::MaxTokens,
+        })
+    })
+}
+
+fn messages(request: &ModelRequest, manner: Manner) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
+    let mut ids = manner.ids().map(CallIds::new);
+    // Under which id each call of the last answer went out.
+    let mut sent: Vec<(&str, Cow<'_, str>)> = Vec::new();
     // Pictures of results, which this format takes only from the person: right behind the run of results.
     let mut pictures: Vec<Part<'_>> = Vec::new();
     if !request.system.is_empty() {
@@ -102,26 +134,61 @@ fn messages(request: &ModelRequest) -> Vec<Entry<'_>> {
                 if !pictures.is_empty() {
                     entries.push(user(Said::Parts(std::mem::take(&mut pictures))));
                 }
+                let of = |field| raw.as_ref().and_then(|it| it.get(field));
+                sent = calls
+                    .iter()
+                    .map(|call| match &mut ids {
+                        None => (call.id.as_str(), Cow::Borrowed(call.id.as_str())),
+                        Some(ids) => (call.id.as_str(), Cow::Owned(ids.next(&call.id))),
+                    })
+                    .collect();
                 entries.push(Entry {
                     // Null is for a message of calls alone; one without either needs a text. Blanks are no
                     // text: some gateways refuse them.
                     content: Some(Said::Text(Cow::Borrowed(text.as_str())))
                         .filter(|_| !text.trim().is_empty() || calls.is_empty()),
-                    tool_calls: calls.iter().map(Call::new).collect(),
-                    reasoning_content: raw.as_ref().and_then(|it| it.get("reasoning_content")),
+                    tool_calls: calls
+                        .iter()
+                        .zip(&sent)
+                        .map(|(call, (_, id))| Call::new(call, id.clone(), of("extra_content")))
+                        .collect(),
+                    reasoning_content: of("reasoning_content"),
+                    reasoning_details: of("reasoning_details"),
                     ..Entry::new("assistant")
                 });
             }
             Message::Results(results) => {
-                entries.extend(results.iter().map(result));
-                pictures.extend(results.iter().flat_map(parts));
+                for it in results {
+                    let id = sent.iter().find(|(own, _)| *own == it.id);
+                    let id = id.map_or(Cow::Borrowed(it.id.as_str()), |(_, id)| id.clone());
+                    pictures.extend(parts(it, &id));
+                    entries.push(result(it, id));
+                }
             }
         }
     }
     if !pictures.is_empty() {
         entries.push(user(Said::Parts(pictures)));
     }
-    entries
+    match manner.is_mistral {
+        true => bridged(entries),
+        false => entries,
+    }
+}
+
+/// A word of the assistant between results and the person, as it would have said it.
+fn bridged(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+    let mut out: Vec<Entry<'_>> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if entry.role == "user" && out.last().is_some_and(|it| it.role == "tool") {
+            out.push(Entry {
+                content: Some(Said::Text(Cow::Borrowed("I have the results."))),
+                ..Entry::new("assistant")
+            });
+        }
+        out.push(entry);
+    }
+    out
 }
 
 fn user(content: Said<'_>) -> Entry<'_> {
@@ -131,28 +198,20 @@ fn user(content: Said<'_>) -> Entry<'_> {
     }
 }
 
-fn result(result: &ToolResult) -> Entry<'_> {
-    let text = match result.text.trim() {
-        "" => "[empty]",
-        _ => result.text.as_str(),
-    };
+fn result<'a>(result: &'a ToolResult, id: Cow<'a, str>) -> Entry<'a> {
     Entry {
-        content: Some(Said::Text(Cow::Borrowed(text))),
-        tool_call_id: Some(&result.id),
+        content: Some(Said::Text(Cow::Borrowed(history::result(result)))),
+        tool_call_id: Some(id),
         ..Entry::new("tool")
     }
 }
 
 /// A result's pictures, each behind a line that says whose it is (spec 18.2).
-fn parts(result: &ToolResult) -> impl Iterator<Item = Part<'_>> {
-    result.images.iter().flat_map(|image| {
-        let name = match image.picture.name.as_str() {
-            "" => String::new(),
-            name => format!("{name} "),
-        };
-        let label = format!("Of tool call {}: {name}{}", result.id, image.picture);
+fn parts<'a>(result: &'a ToolResult, id: &str) -> impl Iterator<Item = Part<'a>> + use<'a> {
+    let id = id.to_owned();
+    result.images.iter().flat_map(move |image| {
         let text = Part::Text {
-            text: Cow::Owned(label),
+            text: Cow::Owned(history::label(&id, image)),
         };
         [
             text,
@@ -177,8 +236,27 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
     stream: bool,
-    stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    effort: &'static str,
+}
+
+#[derive(Serialize)]
+struct CacheControl {
+    r#type: &'static str,
 }
 
 #[derive(Serialize)]
@@ -194,9 +272,11 @@ struct Entry<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
+    tool_call_id: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_details: Option<&'a Value>,
 }
 
 impl Entry<'_> {
@@ -207,6 +287,7 @@ impl Entry<'_> {
             tool_calls: Vec::new(),
             tool_call_id: None,
             reasoning_content: None,
+            reasoning_details: None,
         }
     }
 }
@@ -231,32 +312,13 @@ struct ImageUrl<'a> {
     url: DataUrl<'a>,
 }
 
-/// A picture as a `data:` URL (RFC 2397), written out without a copy.
-struct DataUrl<'a>(&'a Image);
-
-impl Serialize for DataUrl<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Image { picture, data } = self.0;
-        serializer.collect_str(&format_args!("data:{};base64,{data}", picture.media_type))
-    }
-}
-
-/// The texts of a message as one: a list of parts is refused by servers that know only strings.
-fn joined(content: &[Content]) -> Cow<'_, str> {
-    match content {
-        [Content::Text(text)] => Cow::Borrowed(text),
-        content => {
-            let texts: Vec<&str> = content.iter().map(|Content::Text(text)| &**text).collect();
-            Cow::Owned(texts.join("\n\n"))
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct Call<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     r#type: &'static str,
     function: Function<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
@@ -266,49 +328,18 @@ struct Function<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn new(call: &'a ToolCall) -> Call<'a> {
+    /// `extras` has what the server hung on each call, by id.
+    fn new(call: &'a ToolCall, id: Cow<'a, str>, extras: Option<&'a Value>) -> Call<'a> {
         let function = Function {
             name: name(&call.name),
             arguments: arguments(&call.arguments),
         };
         Call {
-            id: &call.id,
+            id,
             r#type: "function",
             function,
+            extra_content: extras.and_then(|it| it.get(&call.id)),
         }
-    }
-}
-
-/// A tool's name as the model wrote it, within what a name may be: a history with a name that a model made up
-/// (`multi_tool_use.parallel`) would be refused for ever.
-fn name(name: &str) -> Cow<'_, str> {
-    let is_allowed = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
-    if !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_allowed) {
-        return Cow::Borrowed(name);
-    }
-    let kept = name.chars().take(MAX_NAME);
-    let name: String = kept
-        .map(|it| if is_allowed(it) { it } else { '_' })
-        .collect();
-    if name.is_empty() {
-        Cow::Borrowed("unnamed")
-    } else {
-        Cow::Owned(name)
-    }
-}
-
-/// The most characters of a tool's name that OpenAI takes.
-const MAX_NAME: usize = 64;
-
-/// A call's arguments as the model wrote them. Servers which parse them (llama.cpp for its templates, gateways to other
-/// formats) answer a history with anything but an object in it with an error for ever, so that is wrapped into one.
-fn arguments(text: &str) -> Cow<'_, str> {
-    if text.trim().is_empty() {
-        return Cow::Borrowed("{}");
-    }
-    match serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(text) {
-        Ok(_) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(serde_json::json!({ "invalid_json": text }).to_string()),
     }
 }
 

@@ -1,7 +1,11 @@
 //! What a provider's error says, for the formats whose errors look like OpenAI's: `{"error": {"message", "type",
 //! "code"}}`, its shorter relatives, and plain text. Status and code decide; texts only where servers give no code.
 
+mod refusal;
+mod wait;
+
 use serde_json::Value;
+use wait::header;
 
 use super::{ModelError, ModelErrorKind};
 use crate::redact::{MASK, redact};
@@ -24,7 +28,7 @@ pub fn from_http(status: u16, headers: &[(String, String)], body: &[u8]) -> Mode
         },
     };
     let mut error = said.error(status);
-    error.retry_after_ms = retry_after_ms(headers);
+    error.retry_after_ms = wait::retry_after_ms(status, headers, &said.message);
     let id = header(headers, "x-request-id").or(header(headers, "request-id"));
     if let Some(id) = id {
         error.message += &format!(" (request id {})", quote(id));
@@ -51,6 +55,8 @@ struct Said {
     message: String,
     kind: String,
     code: String,
+    /// The field of the request that it is about.
+    param: String,
 }
 
 impl Said {
@@ -76,11 +82,20 @@ impl Said {
             message,
             kind: field("type"),
             code: field("code"),
+            param: field("param"),
         }
     }
 
     fn error(&self, status: u16) -> ModelError {
-        let kind = self.error_kind(status);
+        let mut kind = self.error_kind(status);
+        // Too long a conversation is told in words that name the limit of the answer as well.
+        let refusal = match kind {
+            ModelErrorKind::ContextOverflow => None,
+            _ => refusal::of(self, status),
+        };
+        if refusal.is_some() {
+            kind = ModelErrorKind::BadRequest;
+        }
         let (what, advice) = words(kind, status);
         let http = match status {
             200 => String::new(),
@@ -90,12 +105,18 @@ impl Said {
             said if said.is_empty() => String::new(),
             said => format!(": \"{said}\""),
         };
-        ModelError::new(kind, format!("{what}{http}{said}; {advice}"))
+        ModelError {
+            refusal,
+            ..ModelError::new(kind, format!("{what}{http}{said}; {advice}"))
+        }
     }
 
     fn error_kind(&self, status: u16) -> ModelErrorKind {
         let message = self.message.to_ascii_lowercase();
-        // First, because servers give it codes that mean something else.
+        if is_about_own_items(&self.code, &message) {
+            return ModelErrorKind::Signature;
+        }
+        // Before the codes, because servers give it some that mean something else.
         if is_about_pictures(status, &message) {
             return ModelErrorKind::Pictures;
         }
@@ -104,7 +125,10 @@ impl Said {
                 "context_length_exceeded" | "exceed_context_size_error" => {
                     return ModelErrorKind::ContextOverflow;
                 }
-                "insufficient_quota" | "billing_error" => return ModelErrorKind::Quota,
+                "insufficient_quota"
+                | "billing_error"
+                | "billing_not_active"
+                | "billing_hard_limit_reached" => return ModelErrorKind::Quota,
                 "invalid_api_key" | "authentication_error" | "permission_error" => {
                     return ModelErrorKind::Auth;
                 }
@@ -112,6 +136,12 @@ impl Said {
                 "overloaded_error" | "server_error" | "api_error" => {
                     return ModelErrorKind::Overloaded;
                 }
+                // The same request would fail again, also where the status is that of a stream that began well.
+                "invalid_prompt" => return ModelErrorKind::BadRequest,
+                word if word.ends_with("_policy") || word.ends_with("policy_violation") => {
+                    return ModelErrorKind::BadRequest;
+                }
+                word if status == 200 && word.contains("image") => return ModelErrorKind::Pictures,
                 _ => {}
             }
         }
@@ -136,6 +166,17 @@ impl Said {
             _ => ModelErrorKind::BadRequest,
         }
     }
+}
+
+/// Whether OpenAI refuses items of its own that were sent back: encrypted reasoning, or a call and its output that do not
+/// find each other. `message` is in small letters.
+fn is_about_own_items(code: &str, message: &str) -> bool {
+    code == "invalid_encrypted_content"
+        || (message.contains("encrypted content") && message.contains("could not be"))
+        || message.contains("no tool call found for")
+        || message.contains("no tool output found for")
+        || message.contains("items are not persisted when")
+        || (message.contains("was provided without its required") && message.contains("item"))
 }
 
 /// Whether a provider says that it does not take a picture. `message` is in small letters.
@@ -212,26 +253,6 @@ fn words(kind: ModelErrorKind, status: u16) -> (&'static str, &'static str) {
             "send it again when you want it",
         ),
     }
-}
-
-/// The wait a provider asks for, milliseconds: `retry-after-ms`, else `retry-after` in seconds (RFC 9110 section
-/// 10.2.3). The form with a date is passed over: there is no clock here.
-fn retry_after_ms(headers: &[(String, String)]) -> Option<u64> {
-    let number = |name, unit: f64| {
-        let value: f64 = header(headers, name)?.trim().parse().ok()?;
-        // The cast saturates, and the filter keeps NaN and negative numbers out.
-        Some(value)
-            .filter(|it| *it >= 0.0)
-            .map(|it| (it * unit).ceil() as u64)
-    };
-    number("retry-after-ms", 1.0).or_else(|| number("retry-after", 1000.0))
-}
-
-fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers
-        .iter()
-        .find(|(it, _)| it.eq_ignore_ascii_case(name))
-        .map(|(_, value)| value.as_str())
 }
 
 /// The provider's words on one line, shortened, with nothing that looks like a key and no mark at the end.

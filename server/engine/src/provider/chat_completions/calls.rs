@@ -4,6 +4,9 @@
 //! all or none at all, leave ids out, repeat them, change them with every fragment, give two calls the same one, send a
 //! call whole, or weave calls into each other. So a name begins a call, unless it repeats that of a call still open.
 
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, ToolCall};
 
 /// The most calls in one reply.
@@ -18,6 +21,8 @@ pub struct Fragment<'a> {
     pub id: &'a str,
     pub name: &'a str,
     pub arguments: &'a str,
+    /// What a server hangs on a call and wants back with it: Gemini's signature of its thought.
+    pub extra: Option<&'a RawValue>,
 }
 
 /// The calls of one reply. Calls leave in the order they began.
@@ -40,12 +45,20 @@ struct Call {
     sent_id: String,
     name: String,
     arguments: Arguments,
+    extra: Option<Value>,
 }
 
 impl Calls {
     /// Whether a call has left.
     pub fn any(&self) -> bool {
         self.any
+    }
+
+    /// What hangs on the calls that have left, by their ids.
+    pub fn extras(&self) -> Map<String, Value> {
+        let left = self.all.iter().filter(|it| !it.sent_id.is_empty());
+        left.filter_map(|it| Some((it.sent_id.clone(), it.extra.clone()?)))
+            .collect()
     }
 
     /// Takes a fragment. When it begins a call, the ones before it whose arguments are a whole object leave.
@@ -72,6 +85,7 @@ impl Calls {
                     call.id.push_str(fragment.id);
                 }
                 call.index = call.index.or(fragment.index);
+                call.extra = extra(fragment).or(call.extra.take());
                 call.arguments.push(fragment.arguments)?;
             }
         }
@@ -146,6 +160,7 @@ impl Calls {
         }
         let mut call = Call {
             index: fragment.index,
+            extra: extra(fragment),
             ..Call::default()
         };
         call.arguments.push(fragment.arguments)?;
@@ -197,6 +212,11 @@ impl Calls {
         self.any = true;
         Ok(())
     }
+}
+
+fn extra(fragment: Fragment<'_>) -> Option<Value> {
+    let value: Value = serde_json::from_str(fragment.extra?.get()).ok()?;
+    value.is_object().then_some(value)
 }
 
 enum Place {

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::calls::{Calls, Fragment};
+use super::details::Details;
 use super::wire::{self, Chunk, Delta};
-use crate::provider::sse::{Event, Framer, MAX_EVENT, TooLong};
+use crate::provider::body::Body;
+use crate::provider::sse::{Event, MAX_EVENT, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
 };
@@ -19,52 +21,19 @@ pub struct ChatDecoder {
     reply: Reply,
 }
 
-/// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
-#[derive(Default)]
-enum Body {
-    #[default]
-    Unknown,
-    Stream(Framer),
-    Whole(Vec<u8>),
-}
-
 impl Decoder for ChatDecoder {
-    fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<ModelEvent>) {
-        if let Body::Unknown = self.body {
-            // White space and the byte order mark come before either kind.
-            let blank = |it: &u8| it.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(it);
-            let Some(start) = bytes.iter().position(|it| !blank(it)) else {
-                return;
-            };
-            bytes = &bytes[start..];
-            self.body = match bytes[0] {
-                b'{' => Body::Whole(Vec::new()),
-                _ => Body::Stream(Framer::default()),
-            };
-        }
-        let fits = match &mut self.body {
-            Body::Unknown => Ok(()),
-            Body::Stream(framer) => framer.feed(bytes, |it| self.reply.event(it, out)),
-            Body::Whole(body) if body.len() + bytes.len() > MAX_EVENT => Err(TooLong),
-            Body::Whole(body) => {
-                body.extend_from_slice(bytes);
-                Ok(())
-            }
-        };
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
+        let fits = self.body.feed(bytes, |it| self.reply.event(it, out));
         if let Err(TooLong) = fits {
             self.reply.fail(too_long(), out);
         }
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        match std::mem::take(&mut self.body) {
-            Body::Unknown => {}
-            Body::Stream(mut framer) => {
-                if let Err(TooLong) = framer.finish(|it| self.reply.event(it, out)) {
-                    self.reply.fail(too_long(), out);
-                }
-            }
-            Body::Whole(body) => match serde_json::from_slice::<Value>(&body) {
+        match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
+            Err(TooLong) => self.reply.fail(too_long(), out),
+            Ok(None) => {}
+            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
                 // The same way as a chunk, whose shape it shares; the end of the body is then its end.
                 Ok(_) => {
                     self.reply.payload("", &String::from_utf8_lossy(&body), out);
@@ -87,6 +56,7 @@ struct Reply {
     refused: bool,
     /// The thinking a server spells `reasoning_content`, because it wants that back with the results of its calls.
     reasoning_content: String,
+    details: Details,
     over: bool,
 }
 
@@ -133,6 +103,9 @@ impl Reply {
         } else if !delta.reasoning.0.is_empty() {
             out.push(ModelEvent::Thought(delta.reasoning.0.into_owned()));
         }
+        if let Some(details) = delta.reasoning_details {
+            self.details.take(details);
+        }
         self.refused |= !delta.refusal.0.is_empty();
         for text in [delta.content.0, delta.refusal.0] {
             if !text.is_empty() {
@@ -147,6 +120,7 @@ impl Reply {
                 id: &call.id.0,
                 name: &function.name.0,
                 arguments: &arguments,
+                extra: call.extra_content,
             };
             self.calls.take(fragment, out)?;
         }
@@ -173,11 +147,7 @@ impl Reply {
         if let Err(error) = self.calls.close_all(out) {
             return self.fail(error, out);
         }
-        if self.calls.any() && !self.reasoning_content.is_empty() {
-            out.push(ModelEvent::Raw(
-                json!({ "reasoning_content": self.reasoning_content }),
-            ));
-        }
+        self.give_raw(out);
         out.extend(self.usage.map(ModelEvent::Usage));
         out.push(ModelEvent::Ended(self.stop_reason()));
         self.over = true;
@@ -202,9 +172,34 @@ impl Reply {
         if self.over {
             return;
         }
+        self.give_raw(out);
         out.extend(self.usage.map(ModelEvent::Usage));
         out.push(ModelEvent::Failed(error));
         self.over = true;
+    }
+
+    /// What the server wants back with the results of its calls.
+    fn give_raw(&self, out: &mut Vec<ModelEvent>) {
+        if !self.calls.any() {
+            return;
+        }
+        let mut raw = Map::new();
+        if !self.reasoning_content.is_empty() {
+            raw.insert(
+                "reasoning_content".to_owned(),
+                json!(self.reasoning_content),
+            );
+        }
+        let (details, extras) = (self.details.value(), self.calls.extras());
+        if !details.is_null() {
+            raw.insert("reasoning_details".to_owned(), details);
+        }
+        if !extras.is_empty() {
+            raw.insert("extra_content".to_owned(), Value::Object(extras));
+        }
+        if !raw.is_empty() {
+            out.push(ModelEvent::Raw(Value::Object(raw)));
+        }
     }
 
     fn stop_reason(&self) -> StopReason {

@@ -1,5 +1,6 @@
 //! The codec against small streams made by hand: each is also cut at every byte, which must change nothing.
 
+mod manners;
 mod recorded;
 mod request;
 mod speed;

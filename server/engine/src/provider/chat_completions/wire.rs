@@ -9,6 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::provider::Usage;
+use crate::provider::tally::Sums;
 
 /// A `chat.completion.chunk`, or a whole `chat.completion`.
 #[derive(Deserialize)]
@@ -49,6 +50,9 @@ pub struct Delta<'a> {
     /// Groq's, OpenRouter's and vLLM's. Some send both, with the same text.
     #[serde(borrow, default)]
     pub reasoning: Text<'a>,
+    /// OpenRouter's, beside `reasoning`.
+    #[serde(borrow, default)]
+    pub reasoning_details: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub tool_calls: Option<Vec<ToolCall<'a>>>,
 }
@@ -61,6 +65,9 @@ pub struct ToolCall<'a> {
     pub id: Text<'a>,
     #[serde(borrow, default)]
     pub function: Option<Function<'a>>,
+    /// Gemini's place for the signature of its thought.
+    #[serde(borrow, default)]
+    pub extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -166,35 +173,32 @@ pub fn usage(raw: &RawValue) -> Option<Usage> {
     #[derive(Deserialize)]
     struct Prompt {
         cached_tokens: Option<u64>,
+        /// OpenAI's and OpenRouter's.
+        cache_write_tokens: Option<u64>,
     }
     #[derive(Deserialize)]
     struct Completion {
         reasoning_tokens: Option<u64>,
     }
     let wire: Wire = serde_json::from_str(raw.get()).ok()?;
-    let prompt = wire.prompt_tokens.unwrap_or(0);
-    let completion = wire.completion_tokens.unwrap_or(0);
     let cached = wire
         .prompt_tokens_details
+        .as_ref()
         .and_then(|it| it.cached_tokens)
         .or(wire.prompt_cache_hit_tokens);
-    let cached = cached.unwrap_or(0).min(prompt);
-    let reasoning = wire
-        .completion_tokens_details
-        .and_then(|it| it.reasoning_tokens)
-        .unwrap_or(0);
-    // xAI counts thinking beside the completion, everyone else within it; the total tells.
-    let sum = prompt.saturating_add(completion).saturating_add(reasoning);
-    let is_beside = reasoning > completion || (reasoning > 0 && wire.total_tokens == Some(sum));
-    let output = match is_beside {
-        true => completion,
-        false => completion - reasoning,
+    let sums = Sums {
+        read: wire.prompt_tokens.unwrap_or(0),
+        written: wire.completion_tokens.unwrap_or(0),
+        total: wire.total_tokens,
+        cached: cached.unwrap_or(0),
+        cache_write: wire
+            .prompt_tokens_details
+            .and_then(|it| it.cache_write_tokens)
+            .unwrap_or(0),
+        reasoning: wire
+            .completion_tokens_details
+            .and_then(|it| it.reasoning_tokens)
+            .unwrap_or(0),
     };
-    Some(Usage {
-        input: prompt - cached,
-        cached,
-        cache_write: 0,
-        output,
-        reasoning,
-    })
+    Some(sums.parts())
 }

@@ -4,6 +4,8 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::*;
+use crate::provider::{Feature, Refusal};
+use protocol::config::Reasoning;
 
 fn check(status: u16, headers: &[(&str, &str)], body: &str, expected: Expect) {
     let headers: Vec<(String, String)> = headers
@@ -235,4 +237,215 @@ fn a_picture_that_is_not_taken_is_told_from_other_refusals() {
     for (status, body, expected) in others {
         assert_eq!(kind(status, body), expected, "{body}");
     }
+}
+
+fn refused(status: u16, message: &str, param: &str) -> Option<Refusal> {
+    let body =
+        json!({ "error": { "message": message, "type": "invalid_request_error", "param": param } });
+    from_http(status, &[], body.to_string().as_bytes()).refusal
+}
+
+#[test]
+fn what_is_refused_by_name_is_known() {
+    use Refusal::{Drop, Level, MaxTokens};
+    let level = |highest| Some(Level { highest });
+    let cases = [
+        (
+            "Unsupported parameter: 'temperature' is not supported with this model.",
+            "temperature",
+            Some(Drop(Feature::Temperature)),
+        ),
+        (
+            "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.",
+            "temperature",
+            Some(Drop(Feature::Temperature)),
+        ),
+        (
+            "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 3 instead.",
+            "temperature",
+            None,
+        ),
+        (
+            "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+            "reasoning.effort",
+            Some(Drop(Feature::Reasoning)),
+        ),
+        (
+            "Unsupported value: 'reasoning.effort' does not support 'xhigh' with this model. Supported values are: 'low', 'medium'.",
+            "reasoning.effort",
+            level(Some(Reasoning::Medium)),
+        ),
+        (
+            "Unsupported value: 'xhigh' is not supported with the 'gpt-5' model. Supported values are: 'minimal', 'low', 'medium', and 'high'.",
+            "reasoning.effort",
+            level(Some(Reasoning::High)),
+        ),
+        ("Invalid value: 'max'.", "reasoning.effort", level(None)),
+        (
+            "`reasoning_effort` must be one of `none` or `default`",
+            "",
+            Some(Drop(Feature::Reasoning)),
+        ),
+        (
+            "Unrecognized request argument supplied: reasoning_effort",
+            "",
+            Some(Drop(Feature::Reasoning)),
+        ),
+        (
+            "Unknown parameter: 'reasoning'.",
+            "reasoning",
+            Some(Drop(Feature::Reasoning)),
+        ),
+        (
+            "Your organization must be verified to generate reasoning summaries.",
+            "reasoning.summary",
+            Some(Drop(Feature::ThoughtSummary)),
+        ),
+        (
+            "Encrypted content is not supported with this model.",
+            "include",
+            Some(Drop(Feature::EncryptedThought)),
+        ),
+        (
+            "Unknown parameter: 'prompt_cache_key'.",
+            "prompt_cache_key",
+            Some(Drop(Feature::CacheKey)),
+        ),
+        (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "max_tokens",
+            Some(Drop(Feature::MaxTokens)),
+        ),
+        (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "",
+            Some(Drop(Feature::MaxTokens)),
+        ),
+        (
+            "Unsupported parameter: max_output_tokens",
+            "",
+            Some(Drop(Feature::MaxTokens)),
+        ),
+        (
+            "max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you provided 100000.",
+            "max_tokens",
+            Some(MaxTokens(16384)),
+        ),
+        (
+            "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
+            "",
+            Some(MaxTokens(8192)),
+        ),
+        (
+            "`max_completion_tokens` must be less than or equal to `40,960`, the maximum value",
+            "",
+            Some(MaxTokens(40960)),
+        ),
+        (
+            "Tool 'apply_patch' is not supported with gpt-4o.",
+            "tools",
+            Some(Drop(Feature::ApplyPatch)),
+        ),
+        (
+            "Invalid value: 'apply_patch'. Supported values are: 'function' and 'custom'.",
+            "tools[3].type",
+            Some(Drop(Feature::ApplyPatch)),
+        ),
+        (
+            "Invalid schema for function 'apply_patch': unknown type.",
+            "tools[0].parameters",
+            None,
+        ),
+        (
+            "registry.test/tiny does not support tools",
+            "",
+            Some(Drop(Feature::Tools)),
+        ),
+        (
+            "Extra inputs are not permitted: stream_options",
+            "",
+            Some(Drop(Feature::StreamUsage)),
+        ),
+        ("The model 'temperature-1' does not exist", "", None),
+        (
+            "Invalid type for 'input[0].content'.",
+            "input[0].content",
+            None,
+        ),
+    ];
+    for (message, param, expected) in cases {
+        assert_eq!(refused(400, message, param), expected, "{message}");
+    }
+    assert_eq!(refused(500, cases[0].0, cases[0].1), None);
+    let fields = r#"{"detail":[{"type":"extra_forbidden","loc":["body","reasoning_effort"],"msg":"Extra inputs are not permitted"}]}"#;
+    let error = from_http(422, &[], fields.as_bytes());
+    assert_eq!(error.refusal, Some(Drop(Feature::Reasoning)));
+}
+
+#[test]
+fn what_the_provider_had_sent_itself_is_told_from_other_faults() {
+    for (message, code) in [
+        (
+            "The encrypted content gAAA...w== could not be verified.",
+            "invalid_encrypted_content",
+        ),
+        (
+            "The encrypted content for item rs_1 could not be verified.",
+            "",
+        ),
+        (
+            "No tool call found for function call output with call_id call_1.",
+            "",
+        ),
+        ("No tool output found for function call call_1.", ""),
+    ] {
+        let body = json!({ "error": { "message": message, "code": code } });
+        let error = from_http(400, &[], body.to_string().as_bytes());
+        assert_eq!(error.kind, ModelErrorKind::Signature, "{message}");
+    }
+}
+
+#[test]
+fn a_wait_is_found_where_no_header_asks_for_one() {
+    let wait = |status: u16, headers: &[(&str, &str)], message: &str| {
+        let headers: Vec<(String, String)> = headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let body = json!({ "error": { "message": message } });
+        from_http(status, &headers, body.to_string().as_bytes()).retry_after_ms
+    };
+    let requests = ("x-ratelimit-reset-requests", "6m0s");
+    let tokens = ("x-ratelimit-reset-tokens", "1.5s");
+    assert_eq!(wait(429, &[requests, tokens], ""), Some(360_000));
+    let used_up = ("x-ratelimit-remaining-tokens", "0");
+    assert_eq!(wait(429, &[requests, tokens, used_up], ""), Some(1500));
+    assert_eq!(wait(429, &[requests, ("retry-after", "2")], ""), Some(2000));
+    assert_eq!(
+        wait(
+            429,
+            &[requests],
+            "Limit. Please try again in 1m20.25s. More"
+        ),
+        Some(80_250)
+    );
+    assert_eq!(
+        wait(429, &[requests], "Please try again in 150ms"),
+        Some(150)
+    );
+    assert_eq!(wait(503, &[requests], "try again in 1s"), None);
+    assert_eq!(wait(429, &[("x-ratelimit-reset-tokens", "soon")], ""), None);
+}
+
+#[test]
+fn an_error_in_a_stream_that_would_come_again_is_not_waited_for() {
+    let kind = |code: &str| from_stream(&json!({ "code": code, "message": "m" })).kind;
+    assert_eq!(kind("invalid_prompt"), ModelErrorKind::BadRequest);
+    assert_eq!(kind("bio_policy"), ModelErrorKind::BadRequest);
+    assert_eq!(
+        kind("misalignment_policy_violation"),
+        ModelErrorKind::BadRequest
+    );
+    assert_eq!(kind("invalid_image_format"), ModelErrorKind::Pictures);
+    assert_eq!(kind("server_error"), ModelErrorKind::Overloaded);
 }

@@ -13,7 +13,8 @@ use serde_json::Value;
 use super::decode;
 use crate::provider::{ModelEvent, StopReason};
 
-const FOLDERS: [&str; 5] = [
+const FOLDERS: [&str; 6] = [
+    "xai",
     "openai/chat",
     "openai-compatible/chat",
     "groq",

@@ -1,0 +1,464 @@
+//! Reads a Responses answer: a stream of events, or the whole response of a server that does not stream.
+//!
+//! `response.output_item.done` is the truth; deltas are shown as they come and nothing else. Items are told apart by
+//! `output_index`, because proxies change ids from event to event, and by id where a server leaves the index out.
+
+use serde_json::{Value, json};
+
+use super::items::{self, BETWEEN, Runs, text};
+use crate::provider::body::Body;
+use crate::provider::native::{self, NativeTool};
+use crate::provider::sse::{Event, MAX_EVENT, TooLong};
+use crate::provider::tally::Sums;
+use crate::provider::{
+    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage, failure,
+};
+
+/// The most calls in one reply.
+pub const MAX_CALLS: usize = 256;
+/// The most bytes of one call's arguments.
+pub const MAX_ARGUMENTS: usize = 4 << 20;
+/// The most items in one reply, open or done.
+pub const MAX_ITEMS: usize = 4096;
+/// The most bytes of all items of one reply, which are kept to be sent back.
+pub const MAX_KEPT: usize = 32 << 20;
+
+/// The decoder of one answer.
+#[derive(Default)]
+pub struct ResponsesDecoder {
+    body: Body,
+    reply: Reply,
+}
+
+impl Decoder for ResponsesDecoder {
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
+        let fits = self.body.feed(bytes, |it| self.reply.event(it, out));
+        if let Err(TooLong) = fits {
+            self.reply.fail(too_long(), out);
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<ModelEvent>) {
+        match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
+            Err(TooLong) => self.reply.fail(too_long(), out),
+            Ok(None) => {}
+            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
+                Ok(response) => self.reply.whole(&response, out),
+                Err(error) if error.is_eof() => {}
+                Err(_) => self.reply.fail(not_json(), out),
+            },
+        }
+        self.reply.fail(cut(), out);
+    }
+}
+
+/// What the answer has said so far.
+#[derive(Default)]
+struct Reply {
+    items: Vec<Slot>,
+    usage: Option<Usage>,
+    refused: bool,
+    /// Ids that calls of this reply have left with.
+    calls: Vec<String>,
+    n_kept: usize,
+    has_text: bool,
+    has_thought: bool,
+    over: bool,
+}
+
+/// One item, from its first sign on.
+#[derive(Default)]
+struct Slot {
+    index: Option<u64>,
+    id: String,
+    /// What of its text or thinking was shown.
+    shown: String,
+    /// Which part of its thinking was shown last: the field it belongs to and its number there.
+    part: Option<(&'static str, u64)>,
+    /// The item, once it is whole.
+    done: Option<Value>,
+    is_closed: bool,
+}
+
+impl Reply {
+    fn event(&mut self, event: Event<'_>, out: &mut Vec<ModelEvent>) {
+        let data = event.data.trim();
+        // What is no object is not for us: a keep-alive, `[DONE]` of servers that have it.
+        if self.over || !data.starts_with('{') {
+            return;
+        }
+        let Ok(value) = serde_json::from_str::<Value>(data) else {
+            return self.fail(not_json(), out);
+        };
+        let kind = match text(&value, "type") {
+            "" => event.name,
+            kind => kind,
+        };
+        let kind = kind.to_owned();
+        if let Err(error) = self.take(&kind, value, out) {
+            self.fail(error, out);
+        }
+    }
+
+    fn take(
+        &mut self,
+        kind: &str,
+        mut event: Value,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        match kind {
+            "response.output_item.added" => {
+                let at = self.slot(&event, true)?;
+                if self.items[at].id.is_empty() {
+                    self.items[at].id = text(&event["item"], "id").to_owned();
+                }
+            }
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.refused |= kind == "response.refusal.delta";
+                let at = self.slot(&event, false)?;
+                self.say(at, text(&event, "delta"), out);
+            }
+            "response.reasoning_summary_text.delta" => {
+                let number = event["summary_index"].as_u64().unwrap_or(0);
+                let at = self.slot(&event, false)?;
+                self.think(at, ("summary", number), text(&event, "delta"), out);
+            }
+            "response.reasoning_text.delta" => {
+                let number = event["content_index"].as_u64().unwrap_or(0);
+                let at = self.slot(&event, false)?;
+                self.think(at, ("content", number), text(&event, "delta"), out);
+            }
+            "response.output_item.done" => {
+                let at = self.slot(&event, false)?;
+                self.close(at, event["item"].take(), out)?;
+            }
+            "response.completed" | "response.incomplete" | "response.failed" | "response.done" => {
+                let status = kind.trim_start_matches("response.");
+                self.ends(status, &event["response"], out)?;
+            }
+            "response.cancelled" => return Err(cancelled()),
+            "error" => return Err(failure::from_stream(&event)),
+            // Some gateways put an error where an event belongs, without a type.
+            "" if event.get("error").is_some_and(|it| !it.is_null()) => {
+                return Err(failure::from_stream(&event));
+            }
+            // Parts that were added or are done, arguments and diffs as they grow, tools that the provider runs, and
+            // whatever comes later.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A response as one value.
+    fn whole(&mut self, response: &Value, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        let is_response = response["output"].is_array() || response["status"].is_string();
+        let ended = match response.get("error").filter(|it| !it.is_null()) {
+            Some(_) => Err(failure::from_stream(response)),
+            None if matches!(text(response, "status"), "queued" | "in_progress") => Err(cut()),
+            None if is_response => self.ends("done", response, out),
+            None => Err(not_json()),
+        };
+        if let Err(error) = ended {
+            self.fail(error, out);
+        }
+    }
+
+    /// The place of the item that an event is about. `begins`: it may be a new one beside others that are open.
+    fn slot(&mut self, event: &Value, begins: bool) -> Result<usize, ModelError> {
+        let index = event["output_index"].as_u64();
+        let id = match text(event, "item_id") {
+            "" => text(&event["item"], "id"),
+            id => id,
+        };
+        let by_id = |it: &Slot| !id.is_empty() && it.id == id;
+        let found = match index {
+            Some(_) => self.items.iter().rposition(|it| it.index == index),
+            None if self.items.iter().any(by_id) => self.items.iter().rposition(by_id),
+            None if begins => None,
+            // An id that changes, or none: it goes on with what is open.
+            None => self.items.iter().rposition(|it| !it.is_closed),
+        };
+        if let Some(at) = found {
+            return Ok(at);
+        }
+        if self.items.len() == MAX_ITEMS {
+            return Err(limit(&format!(
+                "wrote more than {MAX_ITEMS} items in one answer"
+            )));
+        }
+        self.items.push(Slot {
+            index,
+            id: id.to_owned(),
+            ..Slot::default()
+        });
+        Ok(self.items.len() - 1)
+    }
+
+    fn say(&mut self, at: usize, delta: &str, out: &mut Vec<ModelEvent>) {
+        let slot = &mut self.items[at];
+        if delta.is_empty() || slot.is_closed {
+            return;
+        }
+        // Another message of this reply.
+        let between = match slot.shown.is_empty() && self.has_text {
+            true => BETWEEN,
+            false => "",
+        };
+        slot.shown += delta;
+        self.has_text = true;
+        out.push(ModelEvent::Text(format!("{between}{delta}")));
+    }
+
+    fn think(
+        &mut self,
+        at: usize,
+        part: (&'static str, u64),
+        delta: &str,
+        out: &mut Vec<ModelEvent>,
+    ) {
+        let slot = &mut self.items[at];
+        // A server that sends thinking and its summary says one thing twice.
+        let is_twice = slot.part.is_some_and(|it| it.0 != part.0);
+        if delta.is_empty() || slot.is_closed || is_twice {
+            return;
+        }
+        let between = match slot.part != Some(part) && self.has_thought {
+            true => BETWEEN,
+            false => "",
+        };
+        if !slot.shown.is_empty() {
+            slot.shown += between;
+        }
+        slot.shown += delta;
+        slot.part = Some(part);
+        self.has_thought = true;
+        out.push(ModelEvent::Thought(format!("{between}{delta}")));
+    }
+
+    /// An item is whole: shows what no delta did, and lets a call leave.
+    fn close(
+        &mut self,
+        at: usize,
+        mut item: Value,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        if self.items[at].is_closed || !item.is_object() {
+            return Ok(());
+        }
+        match text(&item, "type") {
+            "message" => {
+                self.refused |= items::declines(&item);
+                let said = items::said(&item);
+                let rest = said.strip_prefix(self.items[at].shown.as_str());
+                self.say(at, rest.unwrap_or_default(), out);
+            }
+            "reasoning" => {
+                let thought = items::thought(&item);
+                let part = self.items[at].part.unwrap_or(("summary", 0));
+                let rest = thought.strip_prefix(self.items[at].shown.as_str());
+                self.think(at, part, rest.unwrap_or_default(), out);
+            }
+            _ => {}
+        }
+        self.items[at].is_closed = true;
+        // A call that the limit of tokens has cut is none.
+        if let Some(runs) = items::runs(&item) {
+            if text(&item, "status") == "incomplete" {
+                return Ok(());
+            }
+            let call = self.call(&runs, &mut item)?;
+            out.push(ModelEvent::Call(call));
+        }
+        self.n_kept += item.to_string().len();
+        if self.n_kept > MAX_KEPT {
+            return Err(limit(&format!(
+                "wrote more than {} MiB in one answer",
+                MAX_KEPT >> 20
+            )));
+        }
+        self.items[at].done = Some(item);
+        Ok(())
+    }
+
+    /// The call in an item. Gives it an id of its own where the server has not.
+    fn call(&mut self, runs: &Runs, item: &mut Value) -> Result<ToolCall, ModelError> {
+        if self.calls.len() == MAX_CALLS {
+            return Err(limit(&format!(
+                "made more than {MAX_CALLS} tool calls in one answer"
+            )));
+        }
+        let is_taken = |id: &str| self.calls.iter().any(|it| it == id);
+        let id = match text(item, "call_id") {
+            id if !id.is_empty() && !is_taken(id) => id.to_owned(),
+            _ => {
+                // Found at the latest after as many numbers as there are calls.
+                let id = (self.calls.len()..)
+                    .map(|n| format!("call_{n}"))
+                    .find(|id| !is_taken(id))
+                    .unwrap_or_default();
+                item["call_id"] = json!(id);
+                id
+            }
+        };
+        self.calls.push(id.clone());
+        let call = match runs {
+            Runs::Native(tool @ NativeTool::ApplyPatch) => {
+                native::call(id, *tool, item["operation"].to_string())
+            }
+            Runs::Native(tool) => native::call(id, *tool, item.to_string()),
+            Runs::Function => {
+                let name = text(item, "name").to_owned();
+                if name.is_empty() {
+                    return Err(protocol("made a tool call without a name"));
+                }
+                // Some servers send the object itself.
+                let arguments = match &item["arguments"] {
+                    Value::Null => String::new(),
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                if !item["arguments"].is_string() {
+                    item["arguments"] = json!(arguments);
+                }
+                ToolCall {
+                    id,
+                    name,
+                    arguments,
+                    native: None,
+                }
+            }
+        };
+        let written = call.native.as_ref().map_or(&call.arguments, |it| &it.input);
+        if written.len() > MAX_ARGUMENTS {
+            return Err(limit(&format!(
+                "wrote more than {} MiB of arguments for one tool call",
+                MAX_ARGUMENTS >> 20
+            )));
+        }
+        Ok(call)
+    }
+
+    /// The response has come to an end of some kind.
+    fn ends(
+        &mut self,
+        status: &str,
+        response: &Value,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        self.usage = usage(&response["usage"]).or(self.usage);
+        // The response knows best; the event's name stands for it where it says nothing.
+        let status = match text(response, "status") {
+            "" | "queued" | "in_progress" => status,
+            status => status,
+        };
+        match status {
+            "failed" => {
+                let error = &response["error"];
+                return Err(match error.is_object() {
+                    true => failure::from_stream(error),
+                    false => failure::from_stream(&json!({})),
+                });
+            }
+            "cancelled" => return Err(cancelled()),
+            _ => {}
+        }
+        // A server that sends no items on their own sends them here.
+        if self.items.iter().all(|it| it.done.is_none()) {
+            let items = response["output"].as_array().map_or(&[][..], Vec::as_slice);
+            for (index, item) in items.iter().enumerate() {
+                let place = json!({"output_index": index, "item": {"id": item["id"]}});
+                let at = self.slot(&place, true)?;
+                self.close(at, item.clone(), out)?;
+            }
+        }
+        let stop = match (status, text(&response["incomplete_details"], "reason")) {
+            ("incomplete", "max_output_tokens") => StopReason::MaxTokens,
+            ("incomplete", "content_filter") => StopReason::Refusal,
+            ("incomplete", reason) => StopReason::Other(reason.to_owned()),
+            _ if !self.calls.is_empty() => StopReason::ToolCalls,
+            _ if self.refused => StopReason::Refusal,
+            _ => StopReason::EndTurn,
+        };
+        self.finish(out);
+        out.push(ModelEvent::Ended(stop));
+        Ok(())
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        self.finish(out);
+        out.push(ModelEvent::Failed(error));
+    }
+
+    /// What comes right before the last event: the items that were whole, in their order, and what it cost.
+    fn finish(&mut self, out: &mut Vec<ModelEvent>) {
+        self.over = true;
+        let mut slots = std::mem::take(&mut self.items);
+        slots.retain(|it| it.done.is_some());
+        if slots.iter().all(|it| it.index.is_some()) {
+            slots.sort_by_key(|it| it.index);
+        }
+        let items: Vec<Value> = slots.into_iter().filter_map(|it| it.done).collect();
+        if !items.is_empty() {
+            out.push(ModelEvent::Raw(Value::Array(items)));
+        }
+        out.extend(self.usage.map(ModelEvent::Usage));
+    }
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let read = &usage["input_tokens_details"];
+    usage.is_object().then(|| {
+        let sums = Sums {
+            read: number(&usage["input_tokens"]),
+            written: number(&usage["output_tokens"]),
+            total: usage["total_tokens"].as_u64(),
+            cached: number(&read["cached_tokens"]),
+            cache_write: number(&read["cache_write_tokens"]),
+            reasoning: number(&usage["output_tokens_details"]["reasoning_tokens"]),
+        };
+        sums.parts()
+    })
+}
+
+fn cut() -> ModelError {
+    let message = "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on";
+    ModelError::new(ModelErrorKind::Cut, message)
+}
+
+fn cancelled() -> ModelError {
+    let message = "the provider cancelled the answer; what had arrived is kept, try again to go on";
+    ModelError::new(ModelErrorKind::Cut, message)
+}
+
+fn too_long() -> ModelError {
+    limit(&format!(
+        "wrote more than {} MiB in one event",
+        MAX_EVENT >> 20
+    ))
+}
+
+fn limit(what: &str) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Limit,
+        format!("the model {what}; ask for smaller steps"),
+    )
+}
+
+fn protocol(what: &str) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Protocol,
+        format!("the model's server {what}; try again or use another model"),
+    )
+}
+
+fn not_json() -> ModelError {
+    let message = "the model's server sent something that is not a response of OpenAI's format; check the base URL and the provider's kind, or try again";
+    ModelError::new(ModelErrorKind::Protocol, message)
+}

@@ -1,0 +1,426 @@
+//! The conversation as input items.
+//!
+//! An answer of this very model goes back as its own items, in order and as they were, but for what only a provider that
+//! keeps answers would know again (spec 17.4). Any other answer is told in the plainest items. Each call has its output
+//! item and the other way round, or the request would be refused for ever.
+
+use std::borrow::Cow;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+use super::items::{self, text};
+use crate::provider::call_ids::{CallIds, Rule};
+use crate::provider::history::{self, DataUrl, arguments, joined, name};
+use crate::provider::native::NativeTool;
+use crate::provider::{Image, Message, ModelRequest, ToolCall, ToolResult};
+
+/// All of them, oldest first.
+pub fn items(request: &ModelRequest) -> Vec<Item<'_>> {
+    let mut input = Input {
+        items: Vec::with_capacity(request.messages.len()),
+        natives: &request.natives,
+        ids: CallIds::new(Rule::Common),
+        calls: Vec::new(),
+        pictures: Vec::new(),
+    };
+    for message in &request.messages {
+        match message {
+            Message::User(content) => input.user(joined(content)),
+            Message::Assistant {
+                text, calls, raw, ..
+            } => {
+                input.show_pictures();
+                let kept = raw.as_ref().and_then(Value::as_array);
+                match kept.filter(|it| has_calls(it, calls)) {
+                    Some(kept) => input.kept(kept, text, calls),
+                    None => input.told(text, calls),
+                }
+            }
+            Message::Results(results) => results.iter().for_each(|it| input.result(it)),
+        }
+    }
+    input.show_pictures();
+    input.items
+}
+
+/// Whether the calls of these items are the calls of the answer.
+fn has_calls(kept: &[Value], calls: &[ToolCall]) -> bool {
+    let mut theirs: Vec<&str> = items::run_ids(kept).collect();
+    let mut ours: Vec<&str> = calls.iter().map(|it| it.id.as_str()).collect();
+    theirs.sort_unstable();
+    ours.sort_unstable();
+    theirs == ours
+}
+
+struct Input<'a> {
+    items: Vec<Item<'a>>,
+    natives: &'a [NativeTool],
+    ids: CallIds,
+    /// The calls of the last answer: their id, the one they went out under, and whether as a call of OpenAI's own tool.
+    calls: Vec<(&'a str, String, bool)>,
+    /// Pictures of results, to be shown behind the run of them: each one's label and itself.
+    pictures: Vec<Part<'a>>,
+}
+
+impl<'a> Input<'a> {
+    fn user(&mut self, said: Cow<'a, str>) {
+        let content = match self.pictures.is_empty() {
+            true => Said::Text(said),
+            // One turn of the person, because templates of local models insist on alternation.
+            false => {
+                self.pictures.push(Part::Text(said));
+                Said::Parts(std::mem::take(&mut self.pictures))
+            }
+        };
+        self.items.push(Item::User(content));
+    }
+
+    /// Results are over: their pictures follow (spec 18.2).
+    fn show_pictures(&mut self) {
+        if !self.pictures.is_empty() {
+            let content = Said::Parts(std::mem::take(&mut self.pictures));
+            self.items.push(Item::User(content));
+        }
+    }
+
+    /// An answer in its own items.
+    fn kept(&mut self, kept: &'a [Value], said: &'a str, calls: &'a [ToolCall]) {
+        self.calls.clear();
+        let first = self.items.len();
+        for item in kept {
+            let Some(fields) = item.as_object() else {
+                continue;
+            };
+            if let Some(call) = call_of(item, calls) {
+                self.call(call, Some(fields));
+                continue;
+            }
+            match fate(item, kept) {
+                Fate::Back => self.items.push(Item::Kept(Kept::new(fields))),
+                Fate::Answered => {
+                    self.items.push(Item::Kept(Kept::new(fields)));
+                    self.items.push(Item::Output {
+                        kind: "custom_tool_call_output",
+                        id: text(item, "call_id").to_owned(),
+                        output: "There is no such tool; nothing was done.",
+                    });
+                }
+                Fate::Gone => {}
+            }
+        }
+        // Of an answer that broke off, more may have been shown than there are whole items of.
+        let shown = items::all_said(kept);
+        let rest = said.strip_prefix(shown.as_str()).unwrap_or_default();
+        if !rest.trim().is_empty() {
+            self.items
+                .push(Item::Assistant(rest.trim_start_matches('\n')));
+        }
+        // Thinking that led to nothing whole is refused as an item.
+        while self.items.len() > first && self.items.last().is_some_and(Item::is_reasoning) {
+            self.items.pop();
+        }
+    }
+
+    /// An answer in the plainest items.
+    fn told(&mut self, said: &'a str, calls: &'a [ToolCall]) {
+        self.calls.clear();
+        if !said.trim().is_empty() {
+            self.items.push(Item::Assistant(said));
+        }
+        for call in calls {
+            self.call(call, None);
+        }
+    }
+
+    /// A call, as its own item where there is one. Of OpenAI's own tool only while that is on offer.
+    fn call(&mut self, call: &'a ToolCall, kept: Option<&'a Map<String, Value>>) {
+        let id = self.ids.next(&call.id);
+        let native = call.native.as_ref().map(|it| it.tool);
+        let is_on_offer = native.is_some_and(|it| self.natives.contains(&it));
+        let is_patch = is_on_offer && native == Some(NativeTool::ApplyPatch);
+        let operation = call.native.as_ref().filter(|_| is_patch);
+        let operation = operation.and_then(|it| serde_json::from_str::<Value>(&it.input).ok());
+        let operation = operation.filter(Value::is_object);
+        let is_native = operation.is_some();
+        let item = match (kept, operation) {
+            (Some(fields), Some(_)) => Item::Kept(Kept {
+                call_id: Some(id.clone()),
+                ..Kept::new(fields)
+            }),
+            (Some(fields), None) if native.is_none() => Item::Kept(Kept {
+                call_id: Some(id.clone()),
+                name: Some(name(&call.name)),
+                arguments: Some(arguments(&call.arguments)),
+                ..Kept::new(fields)
+            }),
+            (None, Some(operation)) => Item::PatchCall {
+                id: id.clone(),
+                operation,
+            },
+            (_, _) => Item::Call {
+                id: id.clone(),
+                name: name(&call.name),
+                arguments: arguments(&call.arguments),
+            },
+        };
+        self.items.push(item);
+        self.calls.push((&call.id, id, is_native));
+    }
+
+    fn result(&mut self, result: &'a ToolResult) {
+        let of = self.calls.iter().position(|it| it.0 == result.id);
+        // An output without its call would be refused.
+        let Some(of) = of else { return };
+        let (_, id, is_native) = self.calls.remove(of);
+        for image in &result.images {
+            let label = history::label(&id, image);
+            self.pictures.push(Part::Text(Cow::Owned(label)));
+            self.pictures.push(Part::Picture(image));
+        }
+        let output = history::result(result);
+        self.items.push(match is_native {
+            true => Item::PatchOutput {
+                id,
+                is_error: result.is_error,
+                output,
+            },
+            false => Item::Output {
+                kind: "function_call_output",
+                id,
+                output,
+            },
+        });
+    }
+}
+
+/// The call that an item is.
+fn call_of<'a>(item: &Value, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
+    items::runs(item)?;
+    calls.iter().find(|it| it.id == text(item, "call_id"))
+}
+
+/// What becomes of a kept item that is no call of ours.
+enum Fate {
+    Back,
+    /// It goes back with a word that nothing was done.
+    Answered,
+    Gone,
+}
+
+fn fate(item: &Value, kept: &[Value]) -> Fate {
+    let (kind, id) = (text(item, "type"), text(item, "call_id"));
+    let has = |of: &str| {
+        let mut same = kept.iter().filter(|it| text(it, "call_id") == id);
+        same.any(|it| text(it, "type") == of)
+    };
+    match kind {
+        // Without what is encrypted there is nothing in it for the provider, unless it thinks in the open.
+        "reasoning" => {
+            let is_open = item["content"].as_array().is_some_and(|it| !it.is_empty());
+            match item["encrypted_content"].is_string() || is_open {
+                true => Fate::Back,
+                false => Fate::Gone,
+            }
+        }
+        // Names what the provider has not kept.
+        "item_reference" => Fate::Gone,
+        // What the provider ran itself has no id of a call.
+        _ if id.is_empty() => Fate::Back,
+        _ => match kind.strip_suffix("_output") {
+            Some(call) if has(call) => Fate::Back,
+            Some(_) => Fate::Gone,
+            None if has(&format!("{kind}_output")) => Fate::Back,
+            None if kind == "custom_tool_call" => Fate::Answered,
+            // What its output must look like is not known.
+            None => Fate::Gone,
+        },
+    }
+}
+
+/// One input item.
+pub enum Item<'a> {
+    User(Said<'a>),
+    Assistant(&'a str),
+    Kept(Kept<'a>),
+    Call {
+        id: String,
+        name: Cow<'a, str>,
+        arguments: Cow<'a, str>,
+    },
+    PatchCall {
+        id: String,
+        operation: Value,
+    },
+    Output {
+        kind: &'static str,
+        id: String,
+        output: &'a str,
+    },
+    PatchOutput {
+        id: String,
+        is_error: bool,
+        output: &'a str,
+    },
+}
+
+impl Item<'_> {
+    fn is_reasoning(&self) -> bool {
+        matches!(self, Item::Kept(it) if it.kind() == "reasoning")
+    }
+}
+
+impl Serialize for Item<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = match self {
+            Item::Kept(kept) => return kept.serialize(serializer),
+            Item::User(_)
+            | Item::Assistant(_)
+            | Item::Call { .. }
+            | Item::PatchCall { .. }
+            | Item::Output { .. }
+            | Item::PatchOutput { .. } => serializer.serialize_map(None)?,
+        };
+        match self {
+            Item::Kept(_) => {}
+            Item::User(content) => {
+                map.serialize_entry("role", "user")?;
+                map.serialize_entry("content", content)?;
+            }
+            Item::Assistant(content) => {
+                map.serialize_entry("role", "assistant")?;
+                map.serialize_entry("content", content)?;
+            }
+            Item::Call {
+                id,
+                name,
+                arguments,
+            } => {
+                map.serialize_entry("type", "function_call")?;
+                map.serialize_entry("call_id", id)?;
+                map.serialize_entry("name", name)?;
+                map.serialize_entry("arguments", arguments)?;
+            }
+            Item::PatchCall { id, operation } => {
+                map.serialize_entry("type", "apply_patch_call")?;
+                map.serialize_entry("status", "completed")?;
+                map.serialize_entry("call_id", id)?;
+                map.serialize_entry("operation", operation)?;
+            }
+            Item::Output { kind, id, output } => {
+                map.serialize_entry("type", kind)?;
+                map.serialize_entry("call_id", id)?;
+                map.serialize_entry("output", output)?;
+            }
+            Item::PatchOutput {
+                id,
+                is_error,
+                output,
+            } => {
+                let status = if *is_error { "failed" } else { "completed" };
+                map.serialize_entry("type", "apply_patch_call_output")?;
+                map.serialize_entry("call_id", id)?;
+                map.serialize_entry("status", status)?;
+                map.serialize_entry("output", output)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// An item as the provider sent it, field by field, with these in the place of its own where they are set.
+pub struct Kept<'a> {
+    fields: &'a Map<String, Value>,
+    call_id: Option<String>,
+    name: Option<Cow<'a, str>>,
+    arguments: Option<Cow<'a, str>>,
+}
+
+impl<'a> Kept<'a> {
+    fn new(fields: &'a Map<String, Value>) -> Self {
+        Kept {
+            fields,
+            call_id: None,
+            name: None,
+            arguments: None,
+        }
+    }
+
+    fn kind(&self) -> &str {
+        self.fields
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    /// Whether a field is told. A provider that keeps nothing refuses the ids of what it has not kept, and takes a
+    /// status only with them; `computer_call` alone must have its id.
+    fn tells(&self, field: &str, value: &Value) -> bool {
+        let kind = self.kind();
+        match field {
+            "id" => kind == "computer_call",
+            "status" => !matches!(kind, "message" | "reasoning" | "function_call"),
+            "content" if kind == "reasoning" => value.as_array().is_some_and(|it| !it.is_empty()),
+            _ => !value.is_null(),
+        }
+    }
+}
+
+impl Serialize for Kept<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (field, value) in self.fields {
+            let own = match field.as_str() {
+                "call_id" => self.call_id.as_deref(),
+                "name" => self.name.as_deref(),
+                "arguments" => self.arguments.as_deref(),
+                _ => None,
+            };
+            match own {
+                Some(text) => map.serialize_entry(field, text)?,
+                None if self.tells(field, value) => map.serialize_entry(field, value)?,
+                None => {}
+            }
+        }
+        map.end()
+    }
+}
+
+/// A person's message: a text, or parts where there are pictures.
+pub enum Said<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<Part<'a>>),
+}
+
+impl Serialize for Said<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Said::Text(text) => serializer.serialize_str(text),
+            Said::Parts(parts) => serializer.collect_seq(parts),
+        }
+    }
+}
+
+/// A part of it.
+pub enum Part<'a> {
+    Text(Cow<'a, str>),
+    Picture(&'a Image),
+}
+
+impl Serialize for Part<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Part::Text(text) => {
+                map.serialize_entry("type", "input_text")?;
+                map.serialize_entry("text", text)?;
+            }
+            Part::Picture(image) => {
+                map.serialize_entry("type", "input_image")?;
+                map.serialize_entry("image_url", &DataUrl(image))?;
+                map.serialize_entry("detail", "auto")?;
+            }
+        }
+        map.end()
+    }
+}
