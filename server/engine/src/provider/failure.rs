@@ -14,6 +14,16 @@ const MAX_QUOTE: usize = 600;
 
 /// The error behind an HTTP answer whose status is not 2xx.
 pub fn from_http(status: u16, headers: &[(String, String)], body: &[u8]) -> ModelError {
+    from_http_judged(status, headers, body, |_| None)
+}
+
+/// The same, for a format that knows more kinds by their message than all formats have.
+pub fn from_http_judged(
+    status: u16,
+    headers: &[(String, String)],
+    body: &[u8],
+    judge: impl Fn(&str) -> Option<ModelErrorKind>,
+) -> ModelError {
     let body = String::from_utf8_lossy(&body[..body.len().min(MAX_BODY)]);
     let said = match serde_json::from_str(&body) {
         Ok(value) => Said::from_json(&value),
@@ -23,7 +33,8 @@ pub fn from_http(status: u16, headers: &[(String, String)], body: &[u8]) -> Mode
             ..Said::default()
         },
     };
-    let mut error = said.error(status);
+    let kind = judge(&said.message).unwrap_or_else(|| said.error_kind(status));
+    let mut error = said.error_of(kind, status);
     error.retry_after_ms = retry_after_ms(headers);
     let id = header(headers, "x-request-id").or(header(headers, "request-id"));
     if let Some(id) = id {
@@ -80,7 +91,10 @@ impl Said {
     }
 
     fn error(&self, status: u16) -> ModelError {
-        let kind = self.error_kind(status);
+        self.error_of(self.error_kind(status), status)
+    }
+
+    fn error_of(&self, kind: ModelErrorKind, status: u16) -> ModelError {
         let (what, advice) = words(kind, status);
         let http = match status {
             200 => String::new(),
@@ -120,6 +134,7 @@ impl Said {
             "context length",
             "context window",
             "prompt is too long",
+            "exceed context limit",
         ];
         match status {
             400 | 422 if too_long.iter().any(|it| message.contains(it)) => {
@@ -227,7 +242,8 @@ fn retry_after_ms(headers: &[(String, String)]) -> Option<u64> {
     number("retry-after-ms", 1.0).or_else(|| number("retry-after", 1000.0))
 }
 
-fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+/// The value of a header.
+pub fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers
         .iter()
         .find(|(it, _)| it.eq_ignore_ascii_case(name))
