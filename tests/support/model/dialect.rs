@@ -2,6 +2,7 @@
 //!
 //! One file a format. Which one a request is in, its path tells.
 
+mod anthropic;
 mod chat;
 
 use serde_json::Value;
@@ -62,6 +63,8 @@ pub enum Said {
 
 /// The format of a request, by its path.
 pub fn of(path: &str, body: &Value) -> Box<dyn Dialect> {
-    let _ = path;
-    Box::new(chat::Chat::new(body))
+    match path.split('?').next() {
+        Some(path) if path.ends_with("/messages") => Box::new(anthropic::Anthropic::new(body)),
+        Some(_) | None => Box::new(chat::Chat::new(body)),
+    }
 }
