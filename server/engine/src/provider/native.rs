@@ -105,8 +105,7 @@ impl NativeTool {
 /// Which of `possible` are on offer beside `tools` to a model that refuses what is learned of it.
 pub fn on_offer(possible: &[NativeTool], tools: &[ToolSpec], learned: &Learned) -> Vec<NativeTool> {
     let is_there = |name: &&str| tools.iter().any(|it| it.name == *name);
-    let is_on =
-        |it: &NativeTool| learned.takes(it.feature()) && it.needs().iter().all(|it| is_there(it));
+    let is_on = |it: &NativeTool| learned.takes(it.feature()) && it.needs().iter().all(&is_there);
     possible.iter().copied().filter(is_on).collect()
 }
 

@@ -17,9 +17,9 @@ fn script(script: &str) -> String {
             format!(r#"{{"type":"content_block_delta","index":{index},"delta":{delta}}}"#)
         };
         payloads.push(match word {
-            "start" => format!(
-                r#"{{"type":"message_start","message":{{"id":"msg_1","role":"assistant","content":[],"usage":{{"input_tokens":10,"cache_read_input_tokens":5,"cache_creation_input_tokens":3,"output_tokens":1}}}}}}"#
-            ),
+            "start" =>
+                r#"{"type":"message_start","message":{"id":"msg_1","role":"assistant","content":[],"usage":{"input_tokens":10,"cache_read_input_tokens":5,"cache_creation_input_tokens":3,"output_tokens":1}}}"#
+                .to_owned(),
             "block" => format!(
                 r#"{{"type":"content_block_start","index":{index},"content_block":{rest}}}"#
             ),
