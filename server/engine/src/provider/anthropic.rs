@@ -124,14 +124,23 @@ struct OutputConfig {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Thinking {
-    /// As it sees fit. Without `display` the newest models are silent while they work.
+    /// As it sees fit.
     Adaptive {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        display: Option<&'static str>,
+        display: Display,
         #[serde(skip_serializing_if = "Option::is_none")]
         block_binding: Option<Binding>,
     },
     Disabled,
+}
+
+/// How thoughts are shown. Without a word on it the newest models are silent while they work.
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Display {
+    /// As they come. It is in beta.
+    Updates,
+    /// What every model that thinks as it sees fit can do.
+    Summarized,
 }
 
 #[derive(Serialize)]
@@ -149,7 +158,10 @@ impl Thinking {
             return Some(Thinking::Disabled);
         }
         Some(Thinking::Adaptive {
-            display: Some("updates").filter(|_| takes(Feature::ThoughtDisplay)),
+            display: match takes(Feature::ThoughtDisplay) {
+                true => Display::Updates,
+                false => Display::Summarized,
+            },
             block_binding: Some(Binding {
                 prefix_mismatch_behavior: "drop_block",
             })
@@ -164,7 +176,7 @@ impl Thinking {
                 display,
                 block_binding,
             } => {
-                let display = display.map(|_| DISPLAY_BETA);
+                let display = Some(DISPLAY_BETA).filter(|_| *display == Display::Updates);
                 let binding = block_binding.as_ref().map(|_| BINDING_BETA);
                 display.into_iter().chain(binding).collect()
             }

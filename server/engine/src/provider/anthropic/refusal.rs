@@ -88,7 +88,11 @@ fn refusal(message: &str) -> Option<Refusal> {
         return drop(Feature::ThoughtBinding);
     }
     if names("thinking") && names("display") {
-        return drop(Feature::ThoughtDisplay);
+        // Either the one way to show thoughts is refused, or there is no way at all.
+        return match names("extra inputs") {
+            false => drop(Feature::ThoughtDisplay),
+            true => drop(Feature::Thinking),
+        };
     }
     if names("thinking.type.disabled") {
         return Some(Refusal::Level { highest: None });

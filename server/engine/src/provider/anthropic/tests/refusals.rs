@@ -33,6 +33,7 @@ fn a_refusal_names_what_to_leave_out() {
         "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the `anthropic-beta` header",
         "invalid beta flag",
         "thinking.adaptive.display: Extra inputs are not permitted",
+        "thinking.adaptive.display: Input should be 'summarized' or 'omitted'",
         "thinking.adaptive.block_binding: Extra inputs are not permitted",
         "\"thinking.type.disabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior.",
         "adaptive thinking is not supported on this model",
@@ -62,6 +63,7 @@ fn a_refusal_names_what_to_leave_out() {
         BadRequest Some(Drop(Temperature))
         BadRequest Some(Drop(ThoughtDisplay))
         BadRequest Some(Drop(ThoughtBinding))
+        BadRequest Some(Drop(Thinking))
         BadRequest Some(Drop(Thinking))
         BadRequest Some(Drop(ThoughtDisplay))
         BadRequest Some(Drop(ThoughtBinding))

@@ -477,7 +477,7 @@ fn thinking_and_effort_are_asked_for_in_what_the_model_takes() {
         Some(None): {"type":"adaptive","display":"updates","block_binding":{"prefix_mismatch_behavior":"drop_block"}} {"effort":"low"} thinking-display-updates-2026-08-18,thinking-binding-controls-2026-08-01
         Some(Max): {"type":"adaptive","display":"updates","block_binding":{"prefix_mismatch_behavior":"drop_block"}} null thinking-display-updates-2026-08-18,thinking-binding-controls-2026-08-01
         Some(Max): null {"effort":"max"} no beta
-        Some(Max): {"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}} {"effort":"max"} thinking-binding-controls-2026-08-01
+        Some(Max): {"type":"adaptive","display":"summarized","block_binding":{"prefix_mismatch_behavior":"drop_block"}} {"effort":"max"} thinking-binding-controls-2026-08-01
         Some(Max): {"type":"adaptive","display":"updates"} {"effort":"max"} thinking-display-updates-2026-08-18
     "#]].assert_eq(&lines);
 }
