@@ -3,6 +3,7 @@
 mod support;
 
 mod added_folders;
+mod anthropic;
 mod approval_queue;
 mod approvals;
 mod background;

@@ -113,9 +113,25 @@ fn natives(config: &Config, wire: Wire, base_url: &str) -> Vec<NativeTool> {
     if !config.tools.provider_native || !said.unwrap_or(is_vendors) {
         return Vec::new();
     }
+    let shell = match cfg!(windows) {
+        true => Shell::PowerShell,
+        false => Shell::Posix,
+    };
+    natives_of(wire, shell)
+}
+
+/// What runs command lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shell {
+    Posix,
+    PowerShell,
+}
+
+/// The tools of its own that a format has.
+fn natives_of(wire: Wire, shell: Shell) -> Vec<NativeTool> {
     match wire {
         // Where commands run under PowerShell, bash is not offered.
-        Wire::Messages if cfg!(windows) => vec![NativeTool::TextEditor],
+        Wire::Messages if shell == Shell::PowerShell => vec![NativeTool::TextEditor],
         Wire::Messages => vec![NativeTool::TextEditor, NativeTool::Bash],
         Wire::Responses => vec![NativeTool::ApplyPatch],
         Wire::ChatCompletions | Wire::GenerateContent | Wire::Ollama => Vec::new(),
@@ -215,6 +231,14 @@ mod tests {
     fn a_known_name_needs_no_entry() {
         let got = reached(json!({"default_model": {"provider": "ollama", "name": "qwen3"}}));
         assert_eq!(got.as_deref(), Ok("http://127.0.0.1:11434 qwen3"));
+    }
+
+    /// The platform is forced: there is no Windows here.
+    #[test]
+    fn r_031_bash_is_not_offered_where_commands_run_under_powershell() {
+        let of = |shell| natives_of(Wire::Messages, shell);
+        assert_eq!(of(Shell::PowerShell), [NativeTool::TextEditor]);
+        assert_eq!(of(Shell::Posix), [NativeTool::TextEditor, NativeTool::Bash]);
     }
 
     #[test]

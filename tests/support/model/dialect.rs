@@ -2,6 +2,7 @@
 //!
 //! One file a format. Which one a request is in, its path tells.
 
+mod anthropic;
 mod chat;
 mod responses;
 
@@ -63,8 +64,12 @@ pub enum Said {
 
 /// The format of a request, by its path.
 pub fn of(path: &str, body: &Value) -> Box<dyn Dialect> {
-    if path.ends_with("/responses") {
-        return Box::new(responses::Responses::new(body));
+    let path = path.split('?').next().unwrap_or_default();
+    if path.ends_with("/messages") {
+        Box::new(anthropic::Anthropic::new(body))
+    } else if path.ends_with("/responses") {
+        Box::new(responses::Responses::new(body))
+    } else {
+        Box::new(chat::Chat::new(body))
     }
-    Box::new(chat::Chat::new(body))
 }

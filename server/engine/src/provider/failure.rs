@@ -5,7 +5,7 @@ mod refusal;
 mod wait;
 
 use serde_json::Value;
-use wait::header;
+pub use wait::header;
 
 use super::{ModelError, ModelErrorKind};
 use crate::redact::{MASK, redact};
@@ -18,6 +18,16 @@ const MAX_QUOTE: usize = 600;
 
 /// The error behind an HTTP answer whose status is not 2xx.
 pub fn from_http(status: u16, headers: &[(String, String)], body: &[u8]) -> ModelError {
+    from_http_judged(status, headers, body, |_| None)
+}
+
+/// The same, for a format that knows more kinds by their message than all formats have.
+pub fn from_http_judged(
+    status: u16,
+    headers: &[(String, String)],
+    body: &[u8],
+    judge: impl Fn(&str) -> Option<ModelErrorKind>,
+) -> ModelError {
     let body = String::from_utf8_lossy(&body[..body.len().min(MAX_BODY)]);
     let said = match serde_json::from_str(&body) {
         Ok(value) => Said::from_json(&value),
@@ -27,7 +37,8 @@ pub fn from_http(status: u16, headers: &[(String, String)], body: &[u8]) -> Mode
             ..Said::default()
         },
     };
-    let mut error = said.error(status);
+    let kind = judge(&said.message).unwrap_or_else(|| said.error_kind(status));
+    let mut error = said.error_of(kind, status);
     error.retry_after_ms = wait::retry_after_ms(status, headers, &said.message);
     let id = header(headers, "x-request-id").or(header(headers, "request-id"));
     if let Some(id) = id {
@@ -87,10 +98,13 @@ impl Said {
     }
 
     fn error(&self, status: u16) -> ModelError {
-        let mut kind = self.error_kind(status);
+        self.error_of(self.error_kind(status), status)
+    }
+
+    fn error_of(&self, mut kind: ModelErrorKind, status: u16) -> ModelError {
         // Too long a conversation is told in words that name the limit of the answer as well.
         let refusal = match kind {
-            ModelErrorKind::ContextOverflow => None,
+            ModelErrorKind::ContextOverflow | ModelErrorKind::Signature => None,
             _ => refusal::of(self, status),
         };
         if refusal.is_some() {
@@ -150,6 +164,7 @@ impl Said {
             "context length",
             "context window",
             "prompt is too long",
+            "exceed context limit",
         ];
         match status {
             400 | 422 if too_long.iter().any(|it| message.contains(it)) => {

@@ -95,9 +95,16 @@ impl HttpRequest {
 
 /// Headers of ours that hold no secret.
 fn is_public(name: &str) -> bool {
-    ["accept", "content-type", "user-agent"]
-        .iter()
-        .any(|it| it.eq_ignore_ascii_case(name))
+    [
+        "accept",
+        "content-type",
+        "user-agent",
+        // What a refusal names is learned from.
+        "anthropic-version",
+        "anthropic-beta",
+    ]
+    .iter()
+    .any(|it| it.eq_ignore_ascii_case(name))
 }
 
 impl fmt::Debug for HttpRequest {

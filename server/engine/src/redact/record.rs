@@ -22,7 +22,14 @@ pub fn redact_record(record: &mut Record) {
                 redact_strings(raw);
             }
         }
-        Record::Call { arguments, .. } => redact_arguments(arguments),
+        Record::Call {
+            arguments, native, ..
+        } => {
+            redact_arguments(arguments);
+            if let Some(native) = native {
+                redact_arguments(&mut native.input);
+            }
+        }
         Record::Decision { note, rule, .. } => {
             redact_option(note);
             redact_rule(rule);

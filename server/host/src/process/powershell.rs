@@ -128,6 +128,13 @@ mod tests {
     }
 
     #[test]
+    fn r_032_a_line_that_only_powershell_understands_reaches_it_whole() {
+        let line =
+            "Get-ChildItem -Path . | Where-Object { $_.Length -gt 10 } | Select-Object -First 1";
+        assert!(script(line).contains(&format!("try {{\n{line}\n$undineOk = $?\n")));
+    }
+
+    #[test]
     fn there_is_no_profile_and_nobody_is_asked() {
         for (version, program) in [
             (Version::Seven, "pwsh.exe"),

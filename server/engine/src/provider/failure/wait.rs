@@ -67,7 +67,7 @@ fn milliseconds(value: f64, unit: f64) -> Option<u64> {
         .map(|it| (it * unit).ceil() as u64)
 }
 
-pub(super) fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+pub fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers
         .iter()
         .find(|(it, _)| it.eq_ignore_ascii_case(name))
