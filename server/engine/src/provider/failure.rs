@@ -25,6 +25,7 @@ pub fn from_http(status: u16, headers: &[(String, String)], body: &[u8]) -> Mode
     };
     let mut error = said.error(status);
     error.retry_after_ms = retry_after_ms(headers);
+    error.is_final = header(headers, "x-should-retry").is_some_and(|it| it.trim() == "false");
     let id = header(headers, "x-request-id").or(header(headers, "request-id"));
     if let Some(id) = id {
         error.message += &format!(" (request id {})", quote(id));
@@ -99,6 +100,9 @@ impl Said {
         if is_about_pictures(status, &message) {
             return ModelErrorKind::Pictures;
         }
+        if is_about_signatures(status, &message) {
+            return ModelErrorKind::Signature;
+        }
         for word in [self.code.as_str(), self.kind.as_str()] {
             match word {
                 "context_length_exceeded" | "exceed_context_size_error" => {
@@ -153,6 +157,25 @@ fn is_about_pictures(status: u16, message: &str) -> bool {
         _ => &[],
     };
     words.iter().any(|it| message.contains(it))
+}
+
+/// Whether a provider says that it does not take its own items back, also behind a gateway that speaks another format.
+/// `message` is in small letters.
+fn is_about_signatures(status: u16, message: &str) -> bool {
+    let says = |words: &[&str]| words.iter().all(|it| message.contains(it));
+    matches!(status, 400 | 422)
+        && [
+            // Anthropic, of the latest answer's thoughts and of those that do not fit what stands before them.
+            &["thinking", "blocks", "cannot be modified"][..],
+            &["signature", "thinking"],
+            &["invalid", "signature"],
+            // Google.
+            &["thought", "signature"],
+            // OpenAI.
+            &["encrypted content", "could not be"],
+        ]
+        .into_iter()
+        .any(says)
 }
 
 /// What happened and what to do.

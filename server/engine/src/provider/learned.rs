@@ -102,6 +102,27 @@ impl Learned {
         up_to.rev().find(|it| !self.levels.contains(it))
     }
 
+    /// Takes in what is known from elsewhere.
+    pub fn extend(&mut self, other: &Learned) {
+        self.refused.extend(&other.refused);
+        self.levels.extend(&other.levels);
+        self.max_tokens = match (self.max_tokens, other.max_tokens) {
+            (Some(one), Some(two)) => Some(one.min(two)),
+            (one, two) => one.or(two),
+        };
+    }
+
+    /// What is known here and not in `before`.
+    pub fn beyond(&self, before: &Learned) -> Learned {
+        Learned {
+            refused: &self.refused - &before.refused,
+            levels: &self.levels - &before.levels,
+            max_tokens: self
+                .max_tokens
+                .filter(|_| self.max_tokens != before.max_tokens),
+        }
+    }
+
     /// Takes in a refusal of a request that was sent with `sent` as its level of reasoning. False: it says nothing new, so
     /// that asking again would be refused again.
     pub fn learn(&mut self, refusal: Refusal, sent: Option<Reasoning>) -> bool {
