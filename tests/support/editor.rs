@@ -87,6 +87,7 @@ impl Editor {
             "$/progress",
             "undine/review/changed",
             "undine/process/changed",
+            "undine/retry",
         ];
         Self {
             server,

@@ -7,7 +7,6 @@ use crate::endpoint;
 use crate::event::{Event, SessionKey};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
-use crate::store::learned::ModelKey;
 use engine::provider::{Learned, ModelEvent, ModelRequest, Refusal};
 use engine::session::{Classified, Input};
 use protocol::config::Config;
@@ -41,7 +40,7 @@ impl Host {
         };
         request.model = reached.model.clone();
         request.learned = self.learned(&config);
-        let model = ModelKey::of(&reached);
+        let model = reached.model_key();
         let limits = &config.limits;
         let patience = Patience {
             connect: Duration::from_secs(limits.model_connect_secs),

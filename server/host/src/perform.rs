@@ -13,7 +13,6 @@ use crate::show;
 use crate::store::Pictures;
 use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
-use crate::store::learned::ModelKey;
 use crate::tools;
 use crate::workspace::Workspace;
 use engine::policy::Hold;
@@ -216,7 +215,7 @@ impl Host {
         };
         let reached = match endpoint::reach(&open.config) {
             Ok(reached) => {
-                open.asked = Some(ModelKey::of(&reached));
+                open.asked = Some(reached.model_key());
                 reached
             }
             Err(message) => {

@@ -49,7 +49,7 @@ impl Host {
         let Ok(reached) = endpoint::reach(config) else {
             return Learned::default();
         };
-        let (learned, fault) = self.models.of(&ModelKey::of(&reached), term(config));
+        let (learned, fault) = self.models.of(&reached.model_key(), term(config));
         if let Some(fault) = fault {
             self.warn_once(fault);
         }

@@ -8,7 +8,6 @@
 mod tests;
 
 use super::{beside, lock, put};
-use crate::endpoint::Reached;
 use crate::regular;
 use engine::provider::{Feature, Learned, without_secrets};
 use protocol::config::Reasoning;
@@ -38,10 +37,10 @@ pub struct ModelKey {
 }
 
 impl ModelKey {
-    pub fn of(reached: &Reached) -> Self {
+    pub fn new(base_url: &str, model: &str) -> Self {
         Self {
-            base_url: without_secrets(&reached.endpoint.base_url),
-            model: reached.model.clone(),
+            base_url: without_secrets(base_url),
+            model: model.to_owned(),
         }
     }
 }
