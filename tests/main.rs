@@ -35,6 +35,7 @@ mod questions;
 mod redaction;
 mod requirements;
 mod resume;
+mod retries;
 mod review;
 #[cfg(target_os = "linux")]
 mod sandbox;

@@ -241,6 +241,13 @@ impl Editor {
         self.connection.take(what, fits)
     }
 
+    /// Waits for a `$/progress` whose value fits; answers the value.
+    #[track_caller]
+    pub fn take_progress(&self, fits: impl Fn(&Value) -> bool) -> Value {
+        let fits = |it: &Value| it["method"] == "$/progress" && fits(&it["params"]["value"]);
+        self.take("$/progress", fits)["params"]["value"].take()
+    }
+
     /// A round trip: what the server sent before its answer has arrived when this returns.
     #[track_caller]
     pub fn round_trip(&self) {

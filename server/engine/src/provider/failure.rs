@@ -171,8 +171,6 @@ fn is_about_signatures(status: u16, message: &str) -> bool {
             &["invalid", "signature"],
             // Google.
             &["thought", "signature"],
-            // OpenAI.
-            &["encrypted content", "could not be"],
         ]
         .into_iter()
         .any(says)
