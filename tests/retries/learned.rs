@@ -295,3 +295,29 @@ fn a_signature_that_is_refused_again_ends_the_turn() {
     let error = stage.editor.end(&prompt).end.unwrap_err();
     assert_eq!(error.data["kind"], "signature", "{error:?}");
 }
+
+#[test]
+#[ignore = "needs what Chat Completions knows of refusals"]
+fn the_classifier_is_asked_without_what_its_model_refuses_and_that_is_remembered() {
+    let stage = staged("[safety]\nmode = \"auto\"\n");
+    stage.model.classify();
+    let spelling = refusing(
+        "max_tokens",
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    );
+    for is_first in [true, false] {
+        let (_, prompt) = stage.call("execute_command", json!({"command": "touch ran"}));
+        let mut asked = stage.model.next_for_classifier();
+        if is_first {
+            assert!(asked.body["max_tokens"].is_u64(), "{:#}", asked.body);
+            asked.refuse(400, &[], &spelling);
+            asked = stage.model.next_for_classifier();
+        }
+        assert!(asked.body["max_tokens"].is_null(), "{:#}", asked.body);
+        assert!(asked.body["max_completion_tokens"].is_u64());
+        asked.say("ALLOW");
+        asked.end();
+        stage.result(&prompt);
+        assert!(stage.workspace.exists("ran"));
+    }
+}

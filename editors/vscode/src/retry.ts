@@ -1,16 +1,8 @@
 // A model that failed is asked again: why and when stands in the status bar and counts down.
 
 import * as vscode from "vscode";
+import { line } from "./countdown";
 import type { Retry, RetryParams } from "./protocol";
-
-/** What stands in the status bar, `left` milliseconds before the model is asked again. */
-export function line(retry: Retry, left: number): string {
-    if (retry.afterMs === 0) {
-        return `$(sync) Undine: ${retry.why}`;
-    }
-    const seconds = Math.max(0, Math.ceil(left / 1000));
-    return `$(watch) Undine: asking again in ${seconds} s (${retry.attempt} of ${retry.of})`;
-}
 
 /** Shows the newest wait of each session, one at a time. */
 export class RetryBar implements vscode.Disposable {

@@ -60,11 +60,12 @@ function M.words(session)
     return nil
   end
   local retry = waits.retry
+  local why = retry.why:gsub("%s+", " ")
   if retry.afterMs == 0 then
-    return retry.why
+    return why
   end
   local left = math.max(0, math.ceil((waits.at - vim.uv.now()) / 1000))
-  return ("asking again in %d s (%d of %d): %s"):format(left, retry.attempt, retry.of, retry.why)
+  return ("asking again in %d s (%d of %d): %s"):format(left, retry.attempt, retry.of, why)
 end
 
 return M

@@ -168,6 +168,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_from_two_places_adds_up_and_what_is_news_is_told_from_it() {
+        let mut one = Learned::default();
+        one.learn(Refusal::Drop(Feature::Temperature), None);
+        one.learn(Refusal::MaxTokens(100), None);
+        let mut two = one.clone();
+        two.learn(Refusal::Drop(Feature::Bash), None);
+        two.learn(Refusal::MaxTokens(50), None);
+        let news = two.beyond(&one);
+        assert_eq!(news.refused, BTreeSet::from([Feature::Bash]));
+        assert_eq!(news.max_tokens, Some(50));
+        assert_eq!(two.beyond(&two), Learned::default());
+        one.extend(&news);
+        assert_eq!(one, two);
+        one.extend(&Learned::default());
+        assert_eq!(one, two);
+    }
+
+    #[test]
     fn every_feature_is_found_by_its_name() {
         for feature in Feature::ALL {
             assert_eq!(Feature::from_name(feature.name()), Some(*feature));
