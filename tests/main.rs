@@ -37,6 +37,7 @@ mod redaction;
 mod requirements;
 mod responses;
 mod resume;
+mod retries;
 mod review;
 #[cfg(target_os = "linux")]
 mod sandbox;

@@ -2,7 +2,7 @@
 
 use crate::support::editor::{Editor, Setup};
 use crate::support::model::Model;
-use crate::support::stage::{Stage, config_for};
+use crate::support::stage::{NO_RETRIES, Stage, config_for};
 use crate::support::workspace::Workspace;
 use protocol::acp::{self, StopReason};
 use protocol::methods::Prompt;
@@ -48,7 +48,7 @@ fn a_model_that_cannot_be_reached_is_named_with_what_to_do() {
         .unwrap();
     let url = format!("http://{closed}/v1");
     let workspace = Workspace::new("");
-    workspace.configure(&config_for(&url));
+    workspace.configure(&format!("{}{NO_RETRIES}", config_for(&url)));
     let editor = Editor::start(&Setup::agent(), &workspace);
     let session = editor.new_session();
     for _ in 0..2 {
@@ -84,8 +84,8 @@ fn an_http_error_is_the_prompts_error_and_the_session_goes_on() {
 }
 
 #[test]
-fn an_http_500_ends_the_turn_with_an_error_after_at_most_a_few_tries() {
-    let stage = Stage::new("");
+fn an_http_500_ends_the_turn_with_an_error() {
+    let stage = Stage::with(Setup::agent(), "", NO_RETRIES);
     let (_, prompt, asked) = stage.ask("hello");
     asked.fail(500, "out of luck");
     let error = stage.editor.end(&prompt).end.unwrap_err();
@@ -97,7 +97,7 @@ fn an_http_500_ends_the_turn_with_an_error_after_at_most_a_few_tries() {
 
 #[test]
 fn a_stream_that_is_cut_is_an_error_and_what_was_finished_stays() {
-    let stage = Stage::new("//- /a.txt\nalpha\n");
+    let stage = Stage::with(Setup::agent(), "//- /a.txt\nalpha\n", NO_RETRIES);
     let (session, prompt, mut asked) = stage.ask("hello");
     asked.call("read_file", json!({"path": "a.txt"}));
     asked.end();
@@ -122,7 +122,7 @@ fn a_stream_that_is_cut_is_an_error_and_what_was_finished_stays() {
 
 #[test]
 fn an_error_in_the_stream_is_the_prompts_error() {
-    let stage = Stage::new("");
+    let stage = Stage::with(Setup::agent(), "", NO_RETRIES);
     let (_, prompt, mut asked) = stage.ask("hello");
     asked.say("well");
     asked.fail_in_stream("the graphics card is on fire");
@@ -208,7 +208,11 @@ fn of_too_many_waiting_prompts_the_oldest_is_dropped_and_told_so() {
 
 #[test]
 fn a_model_that_says_nothing_for_too_long_is_given_up() {
-    let stage = Stage::with(Setup::agent(), "", "[limits]\nmodel_quiet_secs = 1\n");
+    let stage = Stage::with(
+        Setup::agent(),
+        "",
+        "[limits]\nmodel_quiet_secs = 1\nmodel_retries = 0\n",
+    );
     let (_, prompt, mut asked) = stage.ask("hello");
     asked.say("well");
     let turn = stage.editor.end(&prompt);
@@ -221,7 +225,7 @@ fn a_model_that_says_nothing_for_too_long_is_given_up() {
 fn keyed(environment: Vec<(&'static str, String)>) -> (Model, Workspace, Editor) {
     let (model, workspace) = (Model::start(), Workspace::new(""));
     workspace.configure(&format!(
-        "{}\napi_key_env = \"SCRIPTED_KEY\"\n",
+        "{}\napi_key_env = \"SCRIPTED_KEY\"\n{NO_RETRIES}",
         config_for(&model.url()).trim_end()
     ));
     let setup = Setup {

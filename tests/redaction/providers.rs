@@ -2,7 +2,7 @@
 
 use super::{KEY, assert_hidden, assert_masked, log_of, logging};
 use crate::support::editor::Setup;
-use crate::support::stage::Stage;
+use crate::support::stage::{NO_RETRIES, Stage};
 use serde_json::json;
 use std::fs;
 
@@ -10,7 +10,7 @@ use std::fs;
 fn refused(head: &str, body: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let (setup, log) = logging(Setup::agent(), folder.path());
-    let mut stage = Stage::with(setup, "", "");
+    let mut stage = Stage::with(setup, "", NO_RETRIES);
     let (_, prompt, asked) = stage.ask("hello");
     let answer = format!(
         "HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
@@ -58,7 +58,7 @@ fn bug_097_a_key_across_the_end_of_what_is_read_is_not_shown() {
 
 #[test]
 fn bug_097_a_key_in_the_middle_of_a_stream_is_masked() {
-    let stage = Stage::new("");
+    let stage = Stage::with(Setup::agent(), "", NO_RETRIES);
     let (_, prompt, mut asked) = stage.ask("hello");
     asked.say("Well, ");
     asked.fail_in_stream(&format!("upstream refused password={KEY}; try later"));

@@ -87,6 +87,7 @@ impl Editor {
             "$/progress",
             "undine/review/changed",
             "undine/process/changed",
+            "undine/retry",
         ];
         Self {
             server,
@@ -238,6 +239,13 @@ impl Editor {
     #[track_caller]
     pub fn take(&self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         self.connection.take(what, fits)
+    }
+
+    /// Waits for a `$/progress` whose value fits; answers the value.
+    #[track_caller]
+    pub fn take_progress(&self, fits: impl Fn(&Value) -> bool) -> Value {
+        let fits = |it: &Value| it["method"] == "$/progress" && fits(&it["params"]["value"]);
+        self.take("$/progress", fits)["params"]["value"].take()
     }
 
     /// A round trip: what the server sent before its answer has arrived when this returns.

@@ -31,7 +31,12 @@ pub struct Model {
 
 impl Model {
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at("127.0.0.1:0".parse().unwrap())
+    }
+
+    /// At an address that was free just now.
+    pub fn start_at(address: SocketAddr) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, asked) = channel();
         let (for_classifier, classified) = channel();
@@ -57,6 +62,10 @@ impl Model {
             ended,
             abandoned: false,
         }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// What goes into `base_url`.

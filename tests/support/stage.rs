@@ -7,6 +7,9 @@ use protocol::acp::SessionId;
 use protocol::methods::Prompt;
 use serde_json::Value;
 
+/// More of a `config.toml`: a model that fails is not asked again, so that the failure is seen.
+pub const NO_RETRIES: &str = "[limits]\nmodel_retries = 0\n";
+
 /// Ended in this order: the editor checks that nothing is unread, then the model that nothing was asked.
 pub struct Stage {
     pub editor: Editor,

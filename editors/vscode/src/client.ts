@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import {
     ExecuteCommandRequest,
     LanguageClient,
+    State,
     type ClientCapabilities,
     type LanguageClientOptions,
     type ServerOptions,
@@ -11,10 +12,11 @@ import {
 } from "vscode-languageclient/node";
 import { saveDocument } from "./documents";
 import * as protocol from "./protocol";
+import { RetryBar } from "./retry";
 import { chosen, type Declared, type Found } from "./settings";
 
 /** The methods that this extension answers. The server sends it no others; LSP's own serve instead. */
-const methods = [protocol.saveDocument.method];
+const methods = [protocol.saveDocument.method, protocol.retry.method];
 
 /** Starts the server. A server that cannot start is reported by the client itself. */
 export async function startClient(context: vscode.ExtensionContext): Promise<LanguageClient> {
@@ -30,6 +32,16 @@ export async function startClient(context: vscode.ExtensionContext): Promise<Lan
     const client = new LanguageClient("undine", "Undine", server, options);
     client.registerFeature(agentFeature);
     client.onRequest(protocol.saveDocument, (params) => saveDocument(params));
+    const retryBar = new RetryBar();
+    context.subscriptions.push(
+        retryBar,
+        client.onNotification(protocol.retry, (params) => retryBar.receive(params)),
+        client.onDidChangeState(({ newState }) => {
+            if (newState === State.Stopped) {
+                retryBar.clear();
+            }
+        }),
+    );
     context.subscriptions.push(
         vscode.workspace.onDidChangeConfiguration((event) => {
             if (event.affectsConfiguration("undine")) {

@@ -86,6 +86,12 @@ export const reviewChanged = new NotificationType<ReviewList>("undine/review/cha
 /** A session's processes in the background are these now. Server to editor. */
 export const processesChanged = new NotificationType<ProcessList>("undine/process/changed");
 
+/**
+ * The model failed and is asked again, or that is over. Show it beside the session, with a countdown;
+ * it is no part of the transcript. Server to editor.
+ */
+export const retry = new NotificationType<RetryParams>("undine/retry");
+
 export interface NewSessionRequest {
     cwd: string;
     additionalDirectories?: string[];
@@ -1146,6 +1152,24 @@ export interface SessionMessageChunk {
     messageId: MessageId;
     content: ContentBlock;
     _meta?: Record<string, unknown> | null;
+}
+
+/** Whether a session's model is being asked again. Each takes the place of the one before. */
+export interface RetryParams {
+    sessionId: string;
+    /** Missing: it is not, or not any more. */
+    retry?: Retry | null;
+}
+
+/** Why and when a model is asked again. */
+export interface Retry {
+    /** What happened, in a sentence for the person. */
+    why: string;
+    /** Which try of `of` this is, counted from 1. */
+    attempt: number;
+    of: number;
+    /** Milliseconds until then; 0: it is being asked already, without what it refused. */
+    afterMs: number;
 }
 
 /**

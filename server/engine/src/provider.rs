@@ -127,10 +127,13 @@ impl ModelRequest {
         self.learned.reasoning(self.reasoning?)
     }
 
-    /// The most tokens to ask for, within what the model has said it can write.
+    /// The most tokens to ask for, within what the model has said it can write. Where the person set none, what the model
+    /// said stands: it was a codec's own value that the model refused.
     pub fn output_cap(&self) -> Option<u32> {
-        let asked = self.max_tokens?;
-        Some(self.learned.max_tokens.map_or(asked, |it| asked.min(it)))
+        match (self.max_tokens, self.learned.max_tokens) {
+            (Some(asked), Some(most)) => Some(asked.min(most)),
+            (asked, most) => asked.or(most),
+        }
     }
 }
 
@@ -262,6 +265,8 @@ pub struct ModelError {
     pub retry_after_ms: Option<u64>,
     /// What of the request it refused by name, so that it can be asked without that.
     pub refusal: Option<Refusal>,
+    /// The provider has said that asking again is of no use (`x-should-retry: false`).
+    pub is_final: bool,
 }
 
 impl ModelError {
@@ -272,6 +277,7 @@ impl ModelError {
             message: message.into(),
             retry_after_ms: None,
             refusal: None,
+            is_final: false,
         }
     }
 }

@@ -7,6 +7,7 @@ mod approving;
 mod call;
 mod classifier;
 mod effect;
+mod failing;
 mod fold;
 mod replay;
 mod turn;
@@ -19,7 +20,8 @@ mod script;
 
 pub use call::{Action, Finished, Planned, Preview, Question};
 pub use effect::{
-    CallChange, CallContent, CallStatus, Classified, Decision, Effect, Input, PromptEnd, Update,
+    CallChange, CallContent, CallStatus, Classified, Decision, Effect, Input, PromptEnd, Retrying,
+    Update,
 };
 pub use fold::replay;
 pub use replay::{Replay, ReplayEnd};
@@ -31,7 +33,7 @@ use crate::provider::{Learned, NativeTool, ToolSpec};
 use protocol::approval::Rule;
 use protocol::config::{Reasoning, Safety};
 use protocol::record::Record;
-use protocol::session::{CallId, Mode, StreamId, TurnId};
+use protocol::session::{CallId, Mode, StreamId, TimerId, TurnId};
 use protocol::tool::{Access, Outcome};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -63,6 +65,8 @@ pub struct Settings {
     pub edit_rounds: u32,
     /// Model answers in one turn (`[limits] turn_answers`).
     pub turn_answers: u32,
+    /// How a model that fails is asked again.
+    pub retries: Retries,
     /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
     pub attended: bool,
     /// What the person has configured of what may be done without asking. The mode is the session's own.
@@ -71,6 +75,20 @@ pub struct Settings {
     pub standing: Vec<Rule>,
     /// Whether this system can hold a command to reading.
     pub can_hold: bool,
+}
+
+/// How a model that fails is asked again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retries {
+    /// Waits for one answer (`[limits] model_retries`).
+    pub most: u32,
+    /// The first wait, milliseconds; each further one is twice as long (`[limits] model_retry_ms`).
+    pub first_ms: u64,
+    /// The longest wait that a provider may ask for, milliseconds (`[limits] model_retry_max_secs`).
+    pub longest_ms: u64,
+    /// What is added to waits that no provider asked for, percent. Drawn for each session, so that not all who were refused at once
+    /// come back at once.
+    pub spread: u32,
 }
 
 impl Settings {
@@ -122,6 +140,7 @@ struct Counters {
     stream: u64,
     turn: u64,
     answer: u64,
+    timer: u64,
 }
 
 impl Counters {
@@ -211,6 +230,7 @@ impl Session {
             Input::Replay(replay) => self.replay(*replay, &mut effects),
             Input::Output(call, text) => self.output(call, text, &mut effects),
             Input::Finished(call, finished) => self.finished(call, finished, &mut effects),
+            Input::Woke(timer) => self.woke(timer, &mut effects),
         }
         effects
     }
@@ -311,6 +331,10 @@ impl Session {
 
     fn next_turn(&mut self) -> TurnId {
         TurnId(Counters::take(&mut self.next.turn))
+    }
+
+    fn next_timer(&mut self) -> TimerId {
+        TimerId(Counters::take(&mut self.next.timer))
     }
 
     fn next_answer(&mut self) -> u64 {

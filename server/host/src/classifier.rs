@@ -7,7 +7,7 @@ use crate::endpoint;
 use crate::event::{Event, SessionKey};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
-use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use engine::provider::{Learned, ModelEvent, ModelRequest, Refusal};
 use engine::session::{Classified, Input};
 use protocol::config::Config;
 use protocol::session::{CallId, StreamId};
@@ -16,6 +16,9 @@ use tokio::sync::mpsc;
 
 /// The most characters of an answer; one that is longer is none.
 const MOST: usize = 100_000;
+
+/// The most requests for one verdict: each further one without something that was refused (spec 29).
+const MOST_REQUESTS: u32 = 5;
 
 impl Host {
     pub(crate) fn ask_classifier(
@@ -36,6 +39,8 @@ impl Host {
             }
         };
         request.model = reached.model.clone();
+        request.learned = self.learned(&config);
+        let model = reached.model_key();
         let limits = &config.limits;
         let patience = Patience {
             connect: Duration::from_secs(limits.model_connect_secs),
@@ -45,25 +50,41 @@ impl Host {
         let (inbox, key) = (self.inbox.clone(), session.clone());
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
-                let (said, mut heard) = mpsc::channel(16);
-                let sink = Sink {
-                    session: key.clone(),
-                    stream: StreamId(0),
-                    inbox: said,
-                    room: async || {},
-                };
                 let provider = reached.wire.provider();
-                let asking = async {
-                    match reached.with_key().await {
-                        Ok(endpoint) => {
-                            let http = provider.request(&endpoint, &request);
-                            model::run(provider, http, patience, token, sink).await;
+                let known = request.learned.clone();
+                let answered = async {
+                    let endpoint = reached.with_key().await?;
+                    for _ in 0..MOST_REQUESTS {
+                        let http = provider.request(&endpoint, &request);
+                        let (said, mut heard) = mpsc::channel(16);
+                        let sink = Sink {
+                            session: key.clone(),
+                            stream: StreamId(0),
+                            inbox: said,
+                            room: async || {},
+                        };
+                        let asking = model::run(provider, http, patience, token.clone(), sink);
+                        match tokio::join!(asking, listen(&mut heard)).1 {
+                            Err(NoAnswer::Refused(refusal, why)) => {
+                                let level = request.level();
+                                if !request.learned.learn(refusal, level) {
+                                    return Err(why);
+                                }
+                            }
+                            Err(NoAnswer::Other(why)) => return Err(why),
+                            Ok(said) => {
+                                let news = request.learned.beyond(&known);
+                                if news != Learned::default() {
+                                    // A loop that is gone learns nothing.
+                                    let learned = Event::Learned(key.clone(), model, news);
+                                    let _ = inbox.send(learned).await;
+                                }
+                                return Ok(said);
+                            }
                         }
-                        Err(why) => sink.fail(ModelError::new(ModelErrorKind::Auth, why)).await,
                     }
+                    Err("it refused one part of the request after another.".to_owned())
                 };
-                let listening = listen(&mut heard);
-                let answered = async { tokio::join!(asking, listening).1 };
                 let review = tokio::time::timeout(most, answered)
                     .await
                     .unwrap_or_else(|_| {
@@ -75,8 +96,15 @@ impl Host {
     }
 }
 
+/// Why there is no answer. The texts are for the person.
+enum NoAnswer {
+    /// The model does not take a part of the request.
+    Refused(Refusal, String),
+    Other(String),
+}
+
 /// Takes in an answer to its end.
-async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, String> {
+async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, NoAnswer> {
     let mut said = Classified::default();
     while let Some(event) = heard.recv().await {
         let Event::Model(_, _, events) = event else {
@@ -87,16 +115,21 @@ async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, String>
                 ModelEvent::Text(text) => said.text.push_str(&text),
                 ModelEvent::Thought(text) => said.thought.push_str(&text),
                 ModelEvent::Ended(_) => return Ok(said),
-                ModelEvent::Failed(error) => return Err(error.message),
-                ModelEvent::Call(_) => return Err("it called a tool.".to_owned()),
+                ModelEvent::Failed(error) => {
+                    return Err(match error.refusal {
+                        Some(refusal) => NoAnswer::Refused(refusal, error.message),
+                        None => NoAnswer::Other(error.message),
+                    });
+                }
+                ModelEvent::Call(_) => return Err(NoAnswer::Other("it called a tool.".to_owned())),
                 ModelEvent::Usage(_) | ModelEvent::Raw(_) => {}
             }
         }
         if said.text.len() + said.thought.len() > MOST {
-            return Err("its answer has no end.".to_owned());
+            return Err(NoAnswer::Other("its answer has no end.".to_owned()));
         }
     }
-    Err("its answer broke off.".to_owned())
+    Err(NoAnswer::Other("its answer broke off.".to_owned()))
 }
 
 /// The configuration with the classifier's model in the place of the session's.

@@ -21,6 +21,7 @@ use crate::reviews::Reviews;
 use crate::run;
 use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
+use crate::store::learned::LearnedModels;
 use crate::store::permissions::Permissions;
 use crate::tasks::Tasks;
 use anyhow::Context;
@@ -469,6 +470,7 @@ pub(crate) async fn with_host(
         runtime: runtime.clone(),
         checkpoints: Checkpoints::new(&folders.data),
         permissions: Permissions::new(&folders.config),
+        models: LearnedModels::new(&folders.data),
         folders,
         client: Client::default(),
         layers: Layers::new(flags.command_line),

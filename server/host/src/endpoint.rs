@@ -3,6 +3,7 @@
 mod vendors;
 
 use crate::keys::{KeyPlace, Need};
+use crate::store::learned::ModelKey;
 use engine::provider::{Endpoint, NativeTool, Wire, without_secrets};
 use protocol::config::{Config, ProviderKind};
 use url::{Host, Url};
@@ -24,6 +25,11 @@ pub struct Reached {
 }
 
 impl Reached {
+    /// What its refusals are kept under.
+    pub fn model_key(&self) -> ModelKey {
+        ModelKey::new(&self.endpoint.base_url, &self.model)
+    }
+
     /// The way to the model with its key. The error is one sentence for the person.
     pub async fn with_key(&self) -> Result<Endpoint, String> {
         let key = self.key.find().await?.map(|it| it.key);

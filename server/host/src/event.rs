@@ -7,14 +7,15 @@ use crate::restore::{Planned, Restored};
 use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
-use engine::provider::ModelEvent;
+use crate::store::learned::ModelKey;
+use engine::provider::{Learned, ModelEvent};
 use engine::session::{Classified, NotSaved};
 use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::lsp;
 use protocol::record::EditedFile;
 use protocol::review::Author;
-use protocol::session::{CallId, StreamId};
+use protocol::session::{CallId, StreamId, TimerId};
 use protocol::tool::Outcome;
 use ropey::Rope;
 use std::path::PathBuf;
@@ -32,6 +33,10 @@ pub enum Event {
     /// What the classifier said of a call, or why nothing.
     Classified(SessionKey, CallId, Result<Classified, String>),
     Output(SessionKey, CallId, String),
+    /// A session's wait is over.
+    Woke(SessionKey, TimerId),
+    /// The classifier's model refuses something; for the session that asked.
+    Learned(SessionKey, ModelKey, Learned),
     /// Whether the documents are saved now that a call waits for.
     Saved(SessionKey, CallId, Result<(), NotSaved>),
     /// The disk had just this text of a document, and so had the editor.

@@ -10,6 +10,7 @@ mod commits;
 mod cut_off;
 mod diagnostics;
 mod documents;
+pub(crate) mod failing;
 mod folders;
 mod hints;
 mod lenses;

@@ -19,13 +19,14 @@ use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
+use crate::store::learned::LearnedModels;
 use crate::store::permissions::Permissions;
 use crate::tasks::Tasks;
 use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
-use protocol::session::{CallId, StreamId};
+use protocol::session::{CallId, StreamId, TimerId};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -75,6 +76,8 @@ pub struct Host {
     pub(crate) locks: Arc<Locks>,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) permissions: Permissions,
+    /// What models have refused.
+    pub(crate) models: LearnedModels,
     /// What sessions are to be told, in order, after the effects at hand.
     pub(crate) due: VecDeque<(SessionKey, Input)>,
     /// Told once when the parent is gone.
@@ -99,6 +102,7 @@ pub struct TextWaiter {
 pub enum TaskKey {
     Model(SessionKey, StreamId),
     Call(SessionKey, CallId),
+    Timer(SessionKey, TimerId),
     Errand(u64),
 }
 
@@ -320,6 +324,12 @@ impl Host {
             Event::Classified(session, call, review) => {
                 self.step(&session, Input::Classified(call, review));
             }
+            Event::Woke(session, timer) => self.step(&session, Input::Woke(timer)),
+            Event::Learned(session, key, learned) => {
+                if let Some(config) = self.sessions.get(&session).map(|it| it.config.clone()) {
+                    self.keep_learned(key, learned, &config);
+                }
+            }
             Event::Saved(session, call, end) => self.step(&session, Input::Saved(call, end)),
             Event::Compared(uri, text) => self.compared(&uri, text),
             Event::Output(session, call, text) => self.step(&session, Input::Output(call, text)),
@@ -407,6 +417,7 @@ fn asks_model(input: &Input) -> bool {
         | Input::Classified(..)
         | Input::Finished(..)
         | Input::Queued(..)
+        | Input::Woke(_)
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel
         | Input::Command { .. }

@@ -3,6 +3,7 @@
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
 use crate::files;
+use crate::handlers::failing;
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
@@ -43,6 +44,9 @@ impl Host {
                 Effect::StopModel(stream) => {
                     self.tasks.stop(&TaskKey::Model(session.clone(), stream))
                 }
+                Effect::WakeAfter { timer, ms } => self.wake_after(session, timer, ms),
+                Effect::StopTimer(timer) => self.stop_timer(session, timer),
+                Effect::Learned(learned) => self.learn(session, &learned),
                 Effect::PlanCall {
                     call,
                     tool,
@@ -175,6 +179,9 @@ impl Host {
                     .notify("$/progress", &json!({"token": token, "value": value}));
             }
         }
+        if let Update::Retrying(retrying) = update {
+            return self.show_retry(session, retrying);
+        }
         if !self.client.takes(methods::Update::METHOD) {
             return;
         }
@@ -193,7 +200,8 @@ impl Host {
             | Update::Call { .. }
             | Update::CallChanged(..)
             | Update::Mode(_)
-            | Update::Usage(_)) => {
+            | Update::Usage(_)
+            | Update::Retrying(_)) => {
                 if let Some(params) = show::notification(session, update) {
                     self.out.notify(methods::Update::METHOD, &params);
                 }
@@ -202,11 +210,14 @@ impl Host {
     }
 
     fn ask_model(&mut self, session: &SessionKey, stream: StreamId, request: ModelRequest) {
-        let Some(open) = self.sessions.get(session) else {
+        let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
         let reached = match endpoint::reach(&open.config) {
-            Ok(reached) => reached,
+            Ok(reached) => {
+                open.asked = Some(reached.model_key());
+                reached
+            }
             Err(message) => {
                 let file = self.folders.config.join("config.toml");
                 let message = format!("{message} Your config.toml is {}.", file.display());
@@ -513,6 +524,10 @@ impl TaskView {
                     .map(str::to_owned)
             }
             Update::CallChanged(_, change) => change.title.clone(),
+            // An empty message takes the one before away.
+            Update::Retrying(retrying) => {
+                Some(retrying.as_ref().map(failing::line).unwrap_or_default())
+            }
             Update::User(_)
             | Update::Thought(_)
             | Update::Call { .. }

@@ -94,7 +94,7 @@ async fn turn(
 ) -> Result<(), String> {
     let mut page = Page::default();
     console
-        .introduce(folder, &[methods::Update::METHOD])
+        .introduce(folder, &[methods::Update::METHOD, methods::Retry::METHOD])
         .await?;
     let params = acp::NewSessionRequest::new(folder);
     let opened = console.request(ClientRequest::NewSession(params)).await;

@@ -5,6 +5,7 @@ use crate::lsp::{Id, Reply};
 use crate::plan::{Accepted, Given, Plan, TextHash};
 use crate::scratchpad::Scratchpad;
 use crate::store::Log;
+use crate::store::learned::ModelKey;
 use crate::workspace::Workspace;
 use engine::context::project::InstructionFile;
 use engine::redact::Stream;
@@ -37,6 +38,8 @@ pub struct OpenSession {
     /// What it was given to read in this turn.
     pub given: Arc<Given>,
     pub waiting: HashMap<PromptId, Waiter>,
+    /// The model that was asked last.
+    pub asked: Option<ModelKey>,
     /// What is shown of the answer that streams.
     pub streaming: Streaming,
     next_prompt: u64,
@@ -59,7 +62,8 @@ impl Streaming {
             | Update::Call { .. }
             | Update::CallChanged(..)
             | Update::Mode(_)
-            | Update::Usage(_) => return vec![update],
+            | Update::Usage(_)
+            | Update::Retrying(_) => return vec![update],
         };
         let before = match is_thought == self.is_thought {
             true => None,
@@ -127,6 +131,7 @@ impl OpenSession {
             seen: Arc::default(),
             given: Arc::default(),
             waiting: HashMap::new(),
+            asked: None,
             streaming: Streaming::default(),
             next_prompt: 0,
         }

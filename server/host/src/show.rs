@@ -56,6 +56,8 @@ fn session_update(update: Update) -> Option<SessionUpdate> {
             SessionUpdate::CurrentModeUpdate(acp::CurrentModeUpdate::new(mode.id()))
         }
         Update::Usage(usage) => return usage_update(usage),
+        // It has a method of its own.
+        Update::Retrying(_) => return None,
     })
 }
 

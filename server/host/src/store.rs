@@ -1,9 +1,10 @@
-//! What Undine keeps on disk: sessions, their logs and their list; checkpoints; what waits for an approval, and what
-//! was approved for always.
+//! What Undine keeps on disk: sessions, their logs and their list; checkpoints; what waits for an approval, what
+//! was approved for always, and what models refuse.
 
 pub mod approvals;
 pub mod checkpoints;
 pub mod journal;
+pub mod learned;
 mod list;
 mod log;
 pub mod permissions;
@@ -13,9 +14,11 @@ pub use list::{Listed, list, new_id, path, title_of};
 pub use log::{Log, LogError, now_ms, read};
 pub use pictures::Pictures;
 
-use std::fs;
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Undine's own folders. `UNDINE_CONFIG_DIR` and `UNDINE_DATA_DIR` move them; empty means unset.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,4 +108,32 @@ fn beside(folder: &Path, prefix: &str, bytes: &[u8]) -> io::Result<tempfile::Nam
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     Ok(file)
+}
+
+/// Keeps other servers from writing. The folder itself is locked, so that no file of ours lies about in it.
+fn lock(folder: &Path, patience: Duration) -> Result<Flock<File>, String> {
+    let failed = |error: io::Error| format!("{} cannot be locked ({error}).", folder.display());
+    let until = Instant::now() + patience;
+    let mut file = File::open(folder).map_err(failed)?;
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((back, nix::errno::Errno::EWOULDBLOCK)) if Instant::now() < until => file = back,
+            Err((_, nix::errno::Errno::EWOULDBLOCK)) => {
+                return Err(
+                    "another Undine has been writing it all the while; try again.".to_owned(),
+                );
+            }
+            Err((_, error)) => return Err(failed(error.into())),
+        }
+        // There is no lock that waits for a time only.
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Puts such a file into its place.
+fn put(file: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
+    file.persist(path)?;
+    let folder = path.parent().unwrap_or(path);
+    File::open(folder)?.sync_all()
 }

@@ -97,6 +97,9 @@ macro_rules! server_notifications {
             ReviewChanged = "undine/review/changed": $crate::hunks::ReviewList,
             /// A session's processes in the background are these now.
             ProcessesChanged = "undine/process/changed": $crate::process::ProcessList,
+            /// The model failed and is asked again, or that is over. Show it beside the session, with a countdown; it is no part of the
+            /// transcript.
+            Retry = "undine/retry": $crate::retry::RetryParams,
         }
     };
 }

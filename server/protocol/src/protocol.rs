@@ -12,6 +12,7 @@ pub mod methods;
 pub mod permission;
 pub mod process;
 pub mod record;
+pub mod retry;
 pub mod review;
 pub mod session;
 pub mod tool;

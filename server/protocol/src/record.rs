@@ -52,6 +52,12 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut: bool,
     },
+    /// What stands here of an answer does not count: it broke off without a call, and the model was asked again. The person has seen
+    /// it; the model never does.
+    Void { answer: u64 },
+    /// The provider refused its own items of earlier answers (`raw`), and none of those that stand before this is sent again. `answer`
+    /// is the one that was refused for it.
+    Unsigned { answer: u64 },
     /// The model asked for a tool. `id` is the provider's own; `arguments` is as the model wrote it, where `native` does not say otherwise.
     Call {
         answer: u64,
@@ -168,6 +174,8 @@ impl Record {
             Self::Started { .. }
             | Self::User { .. }
             | Self::Assistant { .. }
+            | Self::Void { .. }
+            | Self::Unsigned { .. }
             | Self::Call { .. }
             | Self::Classified { .. }
             | Self::Forgot { .. }

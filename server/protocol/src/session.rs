@@ -37,6 +37,11 @@ counter_id!(
     "stream-"
 );
 counter_id!(
+    /// One wait of a session, counted from 0 since it was opened.
+    TimerId,
+    "timer-"
+);
+counter_id!(
     /// One prompt of a session, counted from 0 since it was opened.
     PromptId,
     "prompt-"

@@ -66,6 +66,7 @@ function M.status(session)
   elseif session.n_running > 0 then
     table.insert(words, "working")
   end
+  table.insert(words, require("undine.retry").words(session))
   local usage = session.usage
   if usage and usage.used and (usage.size or 0) > 0 then
     table.insert(words, ("%d%% of the context"):format(math.floor(100 * usage.used / usage.size)))

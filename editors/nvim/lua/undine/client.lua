@@ -11,6 +11,7 @@ local methods = {
   "elicitation/create",
   "undine/document/save",
   "undine/review/changed",
+  "undine/retry",
 }
 
 ---@return table capabilities Neovim's own, and ours
@@ -50,6 +51,9 @@ local function handlers()
     end,
     ["undine/review/changed"] = function(_, params, ctx)
       require("undine.changes").received(params, ctx.client_id)
+    end,
+    ["undine/retry"] = function(_, params, ctx)
+      require("undine.retry").received(params, ctx.client_id)
     end,
     ["workspace/applyEdit"] = function(_, params, ctx)
       return require("undine.workspace_edits").apply(params, ctx.client_id)
@@ -145,6 +149,7 @@ local function on_exit(code, signal, client_id)
   end
   require("undine.approvals").client_gone(client_id)
   require("undine.changes").client_gone(client_id)
+  require("undine.retry").client_gone(client_id)
   require("undine.session").client_gone(client_id, code, signal)
 end
 

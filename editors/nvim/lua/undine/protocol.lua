@@ -31,6 +31,7 @@
 ---| '"session/update"' # Something in a session changed. agent.SessionNotification
 ---| '"undine/review/changed"' # The unreviewed changes of these files are others now, or stand elsewhere. agent.ReviewList
 ---| '"undine/process/changed"' # A session's processes in the background are these now. agent.ProcessList
+---| '"undine/retry"' # The model failed and is asked again, or that is over. Show it beside the session, with a countdown; it is no part of the transcript. agent.RetryParams
 
 ---@class agent.NewSessionRequest
 ---@field cwd string
@@ -1130,6 +1131,18 @@
 ---@field messageId agent.MessageId
 ---@field content agent.ContentBlock
 ---@field _meta? table<string, any>|vim.NIL
+
+--- Whether a session's model is being asked again. Each takes the place of the one before.
+---@class agent.RetryParams
+---@field sessionId string
+---@field retry? agent.Retry|vim.NIL Missing: it is not, or not any more.
+
+--- Why and when a model is asked again.
+---@class agent.Retry
+---@field why string What happened, in a sentence for the person.
+---@field attempt integer Which try of `of` this is, counted from 1.
+---@field of integer
+---@field afterMs integer Milliseconds until then; 0: it is being asked already, without what it refused.
 
 --- Lines of a proposed change, in `toolCall._meta.undine.hunks` of a `session/request_permission`. The answer's `_meta.undine.acceptedHunks` names the ids of those that the person wants made.
 ---@class agent.ProposedHunk

@@ -23,6 +23,7 @@ local M = {}
 ---@field mode? string
 ---@field usage? { used: integer, size: integer }
 ---@field commands { name: string, description: string }[]
+---@field retry? { retry: agent.Retry, at: number } that the model is asked again, and when by `vim.uv.now()`
 
 ---@class undine.Mode
 ---@field id string

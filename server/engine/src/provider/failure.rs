@@ -40,6 +40,7 @@ pub fn from_http_judged(
     let kind = judge(&said.message).unwrap_or_else(|| said.error_kind(status));
     let mut error = said.error_of(kind, status);
     error.retry_after_ms = wait::retry_after_ms(status, headers, &said.message);
+    error.is_final = header(headers, "x-should-retry").is_some_and(|it| it.trim() == "false");
     let id = header(headers, "x-request-id").or(header(headers, "request-id"));
     if let Some(id) = id {
         error.message += &format!(" (request id {})", quote(id));
@@ -127,7 +128,7 @@ impl Said {
 
     fn error_kind(&self, status: u16) -> ModelErrorKind {
         let message = self.message.to_ascii_lowercase();
-        if is_about_own_items(&self.code, &message) {
+        if is_about_own_items(status, &self.code, &message) {
             return ModelErrorKind::Signature;
         }
         // Before the codes, because servers give it some that mean something else.
@@ -183,17 +184,6 @@ impl Said {
     }
 }
 
-/// Whether OpenAI refuses items of its own that were sent back: encrypted reasoning, or a call and its output that do not
-/// find each other. `message` is in small letters.
-fn is_about_own_items(code: &str, message: &str) -> bool {
-    code == "invalid_encrypted_content"
-        || (message.contains("encrypted content") && message.contains("could not be"))
-        || message.contains("no tool call found for")
-        || message.contains("no tool output found for")
-        || message.contains("items are not persisted when")
-        || (message.contains("was provided without its required") && message.contains("item"))
-}
-
 /// Whether a provider says that it does not take a picture. `message` is in small letters.
 fn is_about_pictures(status: u16, message: &str) -> bool {
     let words: &[&str] = match status {
@@ -209,6 +199,34 @@ fn is_about_pictures(status: u16, message: &str) -> bool {
         _ => &[],
     };
     words.iter().any(|it| message.contains(it))
+}
+
+/// Whether a provider refuses items of its own that were sent back, also behind a gateway that speaks another format.
+/// `message` is in small letters.
+fn is_about_own_items(status: u16, code: &str, message: &str) -> bool {
+    let says = |words: &[&str]| words.iter().all(|it| message.contains(it));
+    code == "invalid_encrypted_content"
+        || [
+            // OpenAI, of encrypted reasoning, and of a call and its output that do not find each other.
+            &["encrypted content", "could not be"][..],
+            &["no tool call found for"],
+            &["no tool output found for"],
+            &["items are not persisted when"],
+            &["was provided without its required", "item"],
+        ]
+        .into_iter()
+        .any(says)
+        || matches!(status, 400 | 422)
+            && [
+                // Anthropic, of the latest answer's thoughts and of those that do not fit what stands before them.
+                &["thinking", "blocks", "cannot be modified"][..],
+                &["signature", "thinking"],
+                &["invalid", "signature"],
+                // Google.
+                &["thought", "signature"],
+            ]
+            .into_iter()
+            .any(says)
 }
 
 /// What happened and what to do.

@@ -102,6 +102,27 @@ impl Learned {
         up_to.rev().find(|it| !self.levels.contains(it))
     }
 
+    /// Takes in what is known from elsewhere.
+    pub fn extend(&mut self, other: &Learned) {
+        self.refused.extend(&other.refused);
+        self.levels.extend(&other.levels);
+        self.max_tokens = match (self.max_tokens, other.max_tokens) {
+            (Some(one), Some(two)) => Some(one.min(two)),
+            (one, two) => one.or(two),
+        };
+    }
+
+    /// What is known here and not in `before`.
+    pub fn beyond(&self, before: &Learned) -> Learned {
+        Learned {
+            refused: &self.refused - &before.refused,
+            levels: &self.levels - &before.levels,
+            max_tokens: self
+                .max_tokens
+                .filter(|_| self.max_tokens != before.max_tokens),
+        }
+    }
+
     /// Takes in a refusal of a request that was sent with `sent` as its level of reasoning. False: it says nothing new, so
     /// that asking again would be refused again.
     pub fn learn(&mut self, refusal: Refusal, sent: Option<Reasoning>) -> bool {
@@ -144,6 +165,24 @@ mod tests {
         assert_eq!(learned.reasoning(Reasoning::Max), Some(Reasoning::Medium));
         assert_eq!(learned.reasoning(Reasoning::Low), Some(Reasoning::Low));
         assert!(!learned.learn(named, Some(Reasoning::Xhigh)));
+    }
+
+    #[test]
+    fn what_is_known_from_two_places_adds_up_and_what_is_news_is_told_from_it() {
+        let mut one = Learned::default();
+        one.learn(Refusal::Drop(Feature::Temperature), None);
+        one.learn(Refusal::MaxTokens(100), None);
+        let mut two = one.clone();
+        two.learn(Refusal::Drop(Feature::Bash), None);
+        two.learn(Refusal::MaxTokens(50), None);
+        let news = two.beyond(&one);
+        assert_eq!(news.refused, BTreeSet::from([Feature::Bash]));
+        assert_eq!(news.max_tokens, Some(50));
+        assert_eq!(two.beyond(&two), Learned::default());
+        one.extend(&news);
+        assert_eq!(one, two);
+        one.extend(&Learned::default());
+        assert_eq!(one, two);
     }
 
     #[test]

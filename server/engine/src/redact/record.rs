@@ -70,6 +70,8 @@ pub fn redact_record(record: &mut Record) {
             }
         }
         Record::Started { .. }
+        | Record::Void { .. }
+        | Record::Unsigned { .. }
         | Record::Edit { .. }
         | Record::Mode { .. }
         | Record::Model { .. } => {}

@@ -4,11 +4,11 @@ use super::call::{Action, Finished, Planned, Preview, Question};
 use super::replay::{Replay, ReplayEnd};
 use super::unsaved::NotSaved;
 use crate::policy::Hold;
-use crate::provider::{Image, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
+use crate::provider::{Image, Learned, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
 use protocol::approval::{OptionId, Rule};
 use protocol::record::Record;
-use protocol::session::{CallId, Mode, PromptId, StreamId};
+use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
 use protocol::tool::Outcome;
 
 /// Everything that can happen to a session. Each names what it answers.
@@ -51,6 +51,8 @@ pub enum Input {
     /// A running call said something for the person.
     Output(CallId, String),
     Finished(CallId, Finished),
+    /// A wait is over.
+    Woke(TimerId),
 }
 
 /// The person's answer to a question.
@@ -80,6 +82,15 @@ pub enum Effect {
         request: Box<ModelRequest>,
     },
     StopModel(StreamId),
+    /// Answered by [`Input::Woke`] after so many milliseconds.
+    WakeAfter {
+        timer: TimerId,
+        ms: u64,
+    },
+    /// Nobody waits any more.
+    StopTimer(TimerId),
+    /// The model that was asked last does not take this: it refused it, and has begun to answer without. Only what is news.
+    Learned(Learned),
     PlanCall {
         call: CallId,
         tool: String,
@@ -160,6 +171,20 @@ pub enum Update {
     CallChanged(CallId, CallChange),
     Mode(Mode),
     Usage(Usage),
+    /// The model is asked again; `None`: that is over, in whatever way.
+    Retrying(Option<Retrying>),
+}
+
+/// Why and when the model is asked again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retrying {
+    /// What happened, in a sentence for the person.
+    pub why: String,
+    /// Which try of `of` this is, counted from 1.
+    pub attempt: u32,
+    pub of: u32,
+    /// 0: it is being asked already.
+    pub after_ms: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

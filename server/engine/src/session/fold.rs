@@ -2,6 +2,7 @@
 
 use super::call::{CANCELLED, CUT_OFF};
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
+use super::failing::BROKEN_OFF;
 use super::{Session, Settings};
 use crate::context::{self, Answer, Asked, Entry, Held, Sight};
 use crate::provider::{NativeCall, NativeTool, ToolCall};
@@ -57,6 +58,8 @@ impl Session {
                 } => session
                     .answer(*answer, &said_by)
                     .say(text, thought, raw.as_ref()),
+                Record::Void { answer } => session.void(*answer),
+                Record::Unsigned { .. } => drop(session.forget_raw()),
                 Record::Call {
                     answer,
                     call,
@@ -135,6 +138,8 @@ impl Session {
             Record::Started { cwd, .. } => Some(cwd.as_path()),
             Record::User { .. }
             | Record::Assistant { .. }
+            | Record::Void { .. }
+            | Record::Unsigned { .. }
             | Record::Call { .. }
             | Record::Decision { .. }
             | Record::Classified { .. }
@@ -299,7 +304,9 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                     },
                 ));
             }
+            Record::Void { .. } => updates.push(Update::Text(BROKEN_OFF.to_owned())),
             Record::Started { .. }
+            | Record::Unsigned { .. }
             | Record::Told { .. }
             | Record::Decision { .. }
             | Record::Classified { .. }

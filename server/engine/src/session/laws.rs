@@ -7,14 +7,14 @@
 use super::*;
 use crate::policy::{self, Gate, Hold, Verdict};
 use crate::provider::{
-    Learned, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason, ToolCall,
-    Usage,
+    Feature, Learned, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Refusal,
+    StopReason, ToolCall, Usage,
 };
 use crate::rounds::rounds;
 use fastrand::Rng;
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
-use protocol::config::Safety;
+use protocol::config::{Reasoning, Safety};
 use protocol::record::Stands;
 use protocol::session::PromptId;
 use protocol::tool::{Access, Outcome, Place, Reading, Risk};
@@ -24,7 +24,7 @@ pub(super) fn settings() -> Settings {
     Settings {
         provider: "p".into(),
         model: "m".into(),
-        reasoning: None,
+        reasoning: Some(Reasoning::Max),
         natives: Vec::new(),
         learned: Learned::default(),
         window: None,
@@ -36,6 +36,12 @@ pub(super) fn settings() -> Settings {
         queued_prompts: 3,
         edit_rounds: 2,
         turn_answers: 6,
+        retries: Retries {
+            most: 2,
+            first_ms: 500,
+            longest_ms: 60_000,
+            spread: 0,
+        },
         attended: true,
         safety: Safety::default(),
         standing: Vec::new(),
@@ -47,6 +53,15 @@ pub(super) fn settings() -> Settings {
 struct World {
     records: Vec<Record>,
     stream: Option<StreamId>,
+    timer: Option<TimerId>,
+    /// The person is shown that the model is asked again.
+    retrying: bool,
+    /// What the model may be asked without asking for the next answer: the refusals that this answer met.
+    n_asked: u32,
+    /// The request at hand, and what is known not to be taken.
+    request: Option<ModelRequest>,
+    /// What the host keeps.
+    learned: Learned,
     /// Calls by what is due next.
     planning: HashSet<CallId>,
     asking: HashMap<CallId, Planned>,
@@ -91,6 +106,37 @@ impl World {
         for effect in effects {
             match effect {
                 Effect::Append(record) => self.append(record, &mut ended),
+                Effect::WakeAfter { timer, ms } => {
+                    assert_eq!(self.stream, None, "it waits while the model answers");
+                    assert_eq!(self.timer.replace(*timer), None, "two waits");
+                    assert!(*ms <= 60_000, "a wait without end");
+                    assert_eq!(self.recorded, self.results, "it waits with an open call");
+                }
+                Effect::StopTimer(timer) => {
+                    assert_eq!(self.timer.take(), Some(*timer), "nobody waits for it");
+                }
+                Effect::Learned(learned) => {
+                    assert_ne!(*learned, Learned::default());
+                    let begins = !matches!(
+                        input,
+                        Input::Model(
+                            _,
+                            ModelEvent::Failed(_) | ModelEvent::Usage(_) | ModelEvent::Raw(_)
+                        )
+                    );
+                    assert!(begins, "learned although the model has not answered");
+                    let known = &self.request.as_ref().unwrap().learned;
+                    assert!(
+                        learned.beyond(known) == Learned::default(),
+                        "learned what was sent"
+                    );
+                    assert_eq!(learned.beyond(&self.learned), *learned, "learned twice");
+                    self.learned.extend(learned);
+                }
+                Effect::Show(Update::Retrying(retrying)) => {
+                    assert!(!ended, "an update after the turn's end");
+                    self.retrying = retrying.is_some();
+                }
                 Effect::Show(_) => {
                     assert!(
                         !ended || matches!(input, Input::SetMode(_) | Input::Command { .. }),
@@ -103,9 +149,17 @@ impl World {
                         self.recorded, self.results,
                         "the model was asked while a call had no result"
                     );
+                    assert_eq!(self.timer, None, "the model was asked during a wait");
                     self.stream = Some(*stream);
                     ended = false;
                     valid(request);
+                    self.request = Some(*request.clone());
+                    self.n_asked += 1;
+                    // Two waits, four refusals, one refused signature.
+                    assert!(
+                        self.n_asked <= 1 + 2 + 4 + 1,
+                        "one answer was asked for without end"
+                    );
                 }
                 Effect::StopModel(stream) => {
                     assert_eq!(
@@ -226,7 +280,10 @@ impl World {
                     self.recorded, self.results,
                     "a turn ended with an open call"
                 );
+                assert_eq!(self.timer, None, "a turn ended and waits");
+                assert!(!self.retrying, "a turn ended and seems to wait");
                 self.turns += 1;
+                self.n_asked = 0;
                 *ended = true;
             }
             Record::Replayed { approval, call, .. } => {
@@ -245,6 +302,8 @@ impl World {
             Record::User { .. } => *ended = false,
             Record::Started { .. }
             | Record::Assistant { .. }
+            | Record::Void { .. }
+            | Record::Unsigned { .. }
             | Record::Decision { .. }
             | Record::Command { .. }
             | Record::Told { .. }
@@ -358,7 +417,8 @@ impl World {
             | Input::Forget(_)
             | Input::Replay(_)
             | Input::Model(..)
-            | Input::Output(..) => {}
+            | Input::Output(..)
+            | Input::Woke(_) => {}
         }
     }
 }
@@ -467,13 +527,39 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
         7 if rng.bool() => ModelEvent::Usage(Usage::default()),
         7 => ModelEvent::Raw(serde_json::json!({"n": rng.u8(..)})),
         8 => ModelEvent::Ended(StopReason::EndTurn),
-        _ => ModelEvent::Failed(ModelError::new(ModelErrorKind::Cut, "cut")),
+        _ => ModelEvent::Failed(failure(rng)),
     }
+}
+
+fn failure(rng: &mut Rng) -> ModelError {
+    let kinds = [
+        ModelErrorKind::Cut,
+        ModelErrorKind::Overloaded,
+        ModelErrorKind::BadRequest,
+        ModelErrorKind::Signature,
+        ModelErrorKind::Quota,
+        ModelErrorKind::Protocol,
+    ];
+    let mut error = ModelError::new(kinds[rng.usize(0..kinds.len())], "no");
+    error.is_final = rng.u8(0..6) == 0;
+    error.retry_after_ms = rng.bool().then(|| rng.u64(..));
+    if error.kind == ModelErrorKind::BadRequest {
+        error.refusal = Some(match rng.u8(0..3) {
+            0 => Refusal::Drop(Feature::ALL[rng.usize(0..Feature::ALL.len())]),
+            1 => Refusal::Level { highest: None },
+            _ => Refusal::MaxTokens(rng.u32(0..9)),
+        });
+    }
+    error
 }
 
 fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
     let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
-    match rng.u8(0..51) {
+    match rng.u8(0..54) {
+        51..=53 => Input::Woke(match (world.timer, rng.u8(0..9)) {
+            (Some(timer), 1..) => timer,
+            _ => TimerId(rng.u64(0..9)),
+        }),
         47..=50 => {
             let call = pick(rng, world.saving.iter().copied()).unwrap_or(any_call);
             let failed = NotSaved {
@@ -619,6 +705,16 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
         {
             world.stream = None;
         }
+        if let Input::Woke(timer) = &input
+            && world.timer == Some(*timer)
+        {
+            world.timer = None;
+        }
+        if let Input::Model(_, event) = &input
+            && matches!(event, ModelEvent::Ended(_) | ModelEvent::Call(_))
+        {
+            world.n_asked = 0;
+        }
         // What a running call writes down, the host writes for it.
         if rng.u8(0..4) == 0
             && let Some(call) = pick(&mut rng, world.running.keys().copied())
@@ -642,13 +738,19 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
         }
     }
     // Whenever it dies, its log folds into a session whose next request is valid.
-    let resumed = |records: &[Record]| Session::resume(records, settings(), |_| Stands::AtOther);
-    valid(&asked(&mut resumed(&world.records).0));
+    let resumed = |world: &World| {
+        let settings = Settings {
+            learned: world.learned.clone(),
+            ..settings()
+        };
+        Session::resume(&world.records, settings, |_| Stands::AtOther)
+    };
+    valid(&asked(&mut resumed(&world).0));
     // The log of a session at rest tells all that the session knows.
     let effects = session.step(Input::Cancel);
     world.take(session.mode(), &Input::Cancel, &effects);
     assert!(world.replays_due.is_empty(), "an approval has no end");
-    let (mut resumed, repairs) = resumed(&world.records);
+    let (mut resumed, repairs) = resumed(&world);
     assert_eq!(repairs, [], "a session at rest needed repair");
     assert_eq!(resumed.mode(), session.mode());
     assert_eq!(asked(&mut resumed), asked(&mut session));

@@ -16,20 +16,22 @@ mod late;
 mod modes;
 mod print;
 mod read;
+mod refusals;
 mod remembered;
 mod requests;
 mod resuming;
+mod retries;
 mod steering;
 mod turns;
 mod unattended;
 mod unsaved;
 
-use super::{Classified, Effect, Input, Session, Settings, laws, replay};
+use super::{Classified, Effect, Input, Retries, Session, Settings, laws, replay};
 use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
 use protocol::record::{EditedFile, Record, Stands};
-use protocol::session::{CallId, Mode, PromptId, StreamId};
+use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
 use read::Words;
 
 fn check(script: &str, expect: Expect) {
@@ -70,6 +72,7 @@ impl Play {
             edit_rounds: 3,
             turn_answers: 200,
             attended: true,
+            retries: Retries::default(),
             ..laws::settings()
         };
         let (session, effects) = begin(settings.clone());
@@ -96,6 +99,15 @@ impl Play {
                         "queued_prompts" => self.settings.queued_prompts = value as usize,
                         "edit_rounds" => self.settings.edit_rounds = value,
                         "turn_answers" => self.settings.turn_answers = value,
+                        "model_retries" => {
+                            self.settings.retries = Retries {
+                                most: value,
+                                first_ms: 500,
+                                longest_ms: 60_000,
+                                spread: 0,
+                            };
+                        }
+                        "spread" => self.settings.retries.spread = value,
                         other => panic!("there is no limit {other:?}"),
                     }
                 }
@@ -223,6 +235,7 @@ impl Play {
                 Input::Replay(Box::new(replay))
             }
             "output" => Input::Output(words.call(self.call), words.text()),
+            "woke" => Input::Woke(TimerId(words.number())),
             "finished" => Input::Finished(words.call(self.call), words.finished()),
             other => panic!("there is no input {other:?}"),
         }
@@ -249,6 +262,9 @@ impl Play {
                 }
                 Effect::Show(_)
                 | Effect::StopModel(_)
+                | Effect::WakeAfter { .. }
+                | Effect::StopTimer(_)
+                | Effect::Learned(_)
                 | Effect::PlanCall { .. }
                 | Effect::AskPerson { .. }
                 | Effect::QueueApproval { .. }

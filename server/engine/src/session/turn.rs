@@ -1,11 +1,12 @@
 //! A turn: from a prompt over the model's answers to the end.
 
 use super::call::Stop;
-use super::effect::{CallChange, CallContent, Effect, PromptEnd, Update};
+use super::effect::{Effect, PromptEnd, Update};
+use super::failing::Failing;
 use super::{Calls, Session};
-use crate::context::{self, Answer, Asked, Entry, Held, Sight};
+use crate::context::{self, Answer, Asked, Entry, Held};
 use crate::policy;
-use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, ToolResult};
+use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
 use crate::redact::settled;
 use protocol::record::{EndReason, NativeRecord, Record};
 use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
@@ -34,6 +35,8 @@ pub(super) struct Turn {
     /// The provider's own items of this answer.
     pub raw: Option<Value>,
     pub calls: Calls,
+    /// What went wrong with the answer at hand so far.
+    pub failing: Failing,
 }
 
 /// A prompt that no turn has taken yet.
@@ -91,6 +94,7 @@ impl Session {
             thought: String::new(),
             raw: None,
             calls: Calls::new(),
+            failing: Failing::default(),
         });
         id
     }
@@ -120,15 +124,24 @@ impl Session {
         }
     }
 
+    /// Asks for the next answer.
     fn ask_model(&mut self, out: &mut Vec<Effect>) {
+        if let Some(turn) = &mut self.turn {
+            turn.answers += 1;
+            turn.failing = Failing::default();
+        }
+        self.ask(out);
+    }
+
+    /// Asks for an answer, for the first time or once more.
+    pub(super) fn ask(&mut self, out: &mut Vec<Effect>) {
         self.tell();
+        let request = Box::new(self.request());
         let (stream, answer) = (self.next_stream(), self.next_answer());
         let Some(turn) = &mut self.turn else { return };
         turn.stream = Some(stream);
         turn.answer = answer;
-        turn.answers += 1;
         turn.called = false;
-        let request = Box::new(context::build(&self.settings, &self.history));
         self.history.push(Entry::Answer(Answer::new(
             answer,
             &self.settings.model_id(),
@@ -141,6 +154,8 @@ impl Session {
         if turn.stream != Some(stream) {
             return;
         }
+        self.begins_with(&event, out);
+        let Some(turn) = &mut self.turn else { return };
         match event {
             ModelEvent::Text(text) => {
                 turn.text.push_str(&text);
@@ -164,10 +179,7 @@ impl Session {
             ModelEvent::Failed(error) => {
                 turn.stream = None;
                 self.flush(true, out);
-                match self.goes_on_without_pictures(&error, out) {
-                    true => self.ask_model(out),
-                    false => self.fail(error, out),
-                }
+                self.failed(error, out);
             }
         }
     }
@@ -269,7 +281,7 @@ impl Session {
     /// Goes on when the model is silent and every call has its result.
     pub(super) fn advance(&mut self, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        if turn.stream.is_some() || !turn.calls.is_empty() {
+        if turn.stream.is_some() || !turn.calls.is_empty() || turn.failing.waits() {
             return;
         }
         if !turn.called && turn.stop != StopReason::Paused {
@@ -298,39 +310,8 @@ impl Session {
         self.ask_model(out);
     }
 
-    /// Whether the provider refused a request for its pictures and can be asked without them. The model finds a
-    /// line in the place of each, and the person is told at the calls that gave them. The session would be stuck
-    /// otherwise: every further request has the same pictures.
-    fn goes_on_without_pictures(&mut self, error: &ModelError, out: &mut Vec<Effect>) -> bool {
-        let Some(turn) = &self.turn else { return false };
-        let is_silent = matches!(self.history.last(), Some(Entry::Answer(it)) if it.text.is_empty() && it.calls.is_empty());
-        if error.kind != ModelErrorKind::Pictures
-            || !is_silent
-            || turn.answers >= self.settings.turn_answers
-        {
-            return false;
-        }
-        let mut refused: Vec<CallId> = Vec::new();
-        for (call, held) in context::newest_pictures(&mut self.history) {
-            if let Sight::Seen(_) = held.sight {
-                held.sight = Sight::Refused;
-                refused.push(call);
-            }
-        }
-        refused.dedup();
-        for call in &refused {
-            let text = format!("The model was not shown this: {}.", error.message);
-            let change = CallChange {
-                content: vec![CallContent::Text(text)],
-                ..CallChange::default()
-            };
-            out.push(Effect::Show(Update::CallChanged(*call, change)));
-        }
-        !refused.is_empty()
-    }
-
     /// The provider failed: open calls are closed, the turn ends with the error.
-    fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
+    pub(super) fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
         self.close_calls(Stop::ByFault, out);
         let reason = EndReason::Failed {
             message: error.message.clone(),
@@ -344,6 +325,7 @@ impl Session {
             if let Some(stream) = turn.stream.take() {
                 out.push(Effect::StopModel(stream));
             }
+            self.stop_waiting(out);
             self.flush(true, out);
             self.close_calls(Stop::ByPerson, out);
             self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
@@ -382,6 +364,7 @@ impl Session {
     }
 
     fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
+        self.hide_retry(out);
         let Some(turn) = self.turn.take() else { return };
         out.push(Effect::Append(Record::Ended {
             turn: turn.id,

@@ -13,6 +13,7 @@ use engine::text::Encoding;
 use protocol::acp;
 use protocol::lsp;
 use protocol::methods::{self, Notification, Request};
+use protocol::retry::{Retry, RetryParams};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -43,6 +44,8 @@ pub enum Heard {
     },
     /// A form, which a headless editor declines.
     Form(String),
+    /// The model is asked again.
+    Retry(Retry),
     /// `window/showMessage`.
     Message(String),
     /// A response to one of our requests, by its id.
@@ -352,6 +355,7 @@ fn introduction(folder: &Path, options: Value) -> lsp::InitializeParams {
         methods::RequestPermission::METHOD,
         methods::CreateElicitation::METHOD,
         methods::SaveDocument::METHOD,
+        methods::Retry::METHOD,
     ]
     .into();
     let agent = json!({"agent": {"protocolVersion": 1, "clientCapabilities": {}, "methods": agent_methods}});
@@ -406,6 +410,10 @@ fn notified(method: &str, params: Option<&Value>) -> Result<Option<Heard>, Strin
     if method == methods::Update::METHOD {
         let params: acp::SessionNotification = read(method, params)?;
         return Ok(Some(Heard::Update(Box::new(params.update))));
+    }
+    if method == methods::Retry::METHOD {
+        let params: RetryParams = read(method, params)?;
+        return Ok(params.retry.map(Heard::Retry));
     }
     let text = params.and_then(|it| it["message"].as_str());
     match (method, text) {

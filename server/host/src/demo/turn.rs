@@ -3,6 +3,7 @@
 use super::Options;
 use super::editor::{Editor, Heard};
 use super::screen::{Screen, Status};
+use crate::handlers::failing;
 use protocol::acp;
 use protocol::approval::OptionId;
 use serde_json::Value;
@@ -92,6 +93,7 @@ impl Turn {
                         "A question that this editor does not answer: {question}"
                     ))?;
                 }
+                Heard::Retry(retry) => self.screen.note(&failing::in_words(&retry))?,
                 Heard::Message(text) => self.screen.note(&text)?,
                 Heard::Answered(id, answer) if id == prompt => return Ok(answer.and_then(stopped)),
                 Heard::Answered(_, _) => {}

@@ -18,7 +18,7 @@ use engine::config::Resolved;
 use engine::context::instructions;
 use engine::context::project::InstructionFile;
 use engine::provider::Learned;
-use engine::session::{Input, Session, Settings, Update, replay};
+use engine::session::{Input, Retries, Session, Settings, Update, replay};
 use protocol::acp;
 use protocol::approval::Rule;
 use protocol::config::Config;
@@ -56,13 +56,14 @@ impl Host {
         let log = Log::new(path, Some(voucher));
         let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
+        let learned = self.learned(&resolved.config);
         let settings = settings(
             &key,
             &resolved.config,
             &workspace,
             &told,
             self.attended,
-            standing,
+            (standing, learned),
         );
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
@@ -204,13 +205,14 @@ impl Host {
             let scratchpad = self.scratchpad(&mut workspace);
             let told = self.instructions(workspace.root());
             let standing = self.standing(workspace.root());
+            let learned = self.learned(&resolved.config);
             let settings = settings(
                 &key,
                 &resolved.config,
                 &workspace,
                 &told,
                 self.attended,
-                standing,
+                (standing, learned),
             );
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             if !is_ours {
@@ -335,6 +337,7 @@ impl Host {
         workspace.set_others(&self.others_than(workspace.root()));
         let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
+        let learned = self.learned(&resolved.config);
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
@@ -345,7 +348,7 @@ impl Host {
             &open.workspace,
             &told,
             self.attended,
-            standing,
+            (standing, learned),
         ));
         open.told = told;
         open.config = Arc::new(resolved.config);
@@ -359,7 +362,7 @@ fn settings(
     workspace: &Workspace,
     files: &[InstructionFile],
     attended: bool,
-    standing: Vec<Rule>,
+    (standing, learned): (Vec<Rule>, Learned),
 ) -> Settings {
     let (model, natives) = match endpoint::reach(config) {
         Ok(reached) => (reached.model, reached.natives),
@@ -372,7 +375,7 @@ fn settings(
         model,
         reasoning: config.default_model.reasoning,
         natives,
-        learned: Learned::default(),
+        learned,
         window: None,
         cache_key: session.to_string(),
         system: instructions::system(&told(workspace), files),
@@ -382,11 +385,26 @@ fn settings(
         queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
         edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
         turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
+        retries: Retries {
+            most: u32::try_from(limits.model_retries).unwrap_or(u32::MAX),
+            first_ms: limits.model_retry_ms,
+            longest_ms: limits.model_retry_max_secs.saturating_mul(1000),
+            spread: spread(),
+        },
         attended,
         safety: config.safety.clone(),
         standing,
         can_hold: Kernel::look().holds_reading(),
     }
+}
+
+/// What is added to a session's own waits, percent.
+fn spread() -> u32 {
+    const MOST: u32 = 25;
+    let mut drawn = [0; 1];
+    // Without randomness it comes back with the others.
+    let _ = getrandom::getrandom(&mut drawn);
+    u32::from(drawn[0]) % (MOST + 1)
 }
 
 /// The folders that the model is told of.

@@ -11,6 +11,7 @@ use crate::workspace::uri_of;
 use protocol::acp;
 use protocol::lsp;
 use protocol::methods::{self, ClientNotification, ClientRequest, Notification};
+use protocol::retry::{Retry, RetryParams};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
@@ -29,6 +30,8 @@ pub struct Console {
 /// What the loop says.
 pub enum Heard {
     Update(Box<acp::SessionUpdate>),
+    /// The model is asked again; `None`: that is over.
+    Retry(Option<Retry>),
     /// `window/showMessage`
     Message(String),
     /// The answer to a request of ours; the error is a sentence for the person.
@@ -185,6 +188,11 @@ fn notified(method: &str, params: &Value) -> Result<Option<Heard>, String> {
         let update = acp::SessionNotification::deserialize(params)
             .map_err(|error| format!("An update cannot be read ({error})."))?;
         return Ok(Some(Heard::Update(Box::new(update.update))));
+    }
+    if method == methods::Retry::METHOD {
+        let params = RetryParams::deserialize(params)
+            .map_err(|error| format!("A notification cannot be read ({error})."))?;
+        return Ok(Some(Heard::Retry(params.retry)));
     }
     if method == "window/showMessage" {
         let text = params["message"].as_str().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What a person sees of a run: the answer on stdout, everything else on stderr.
 
 use super::{Heard, say};
+use crate::handlers::failing;
 use engine::text::{visible, visible_line};
 use protocol::acp::{self, SessionUpdate, ToolCallId, ToolCallStatus};
 use std::collections::HashMap;
@@ -25,7 +26,12 @@ impl Page {
                 say(&format!("undine: {text}"));
                 Ok(())
             }
-            Heard::Answer(_, _) => Ok(()),
+            Heard::Retry(Some(retry)) => {
+                self.end()?;
+                say(&failing::in_words(&retry));
+                Ok(())
+            }
+            Heard::Retry(None) | Heard::Answer(_, _) => Ok(()),
         }
     }
 

@@ -11,15 +11,14 @@ mod tests;
 
 pub use entries::Answer;
 
-use super::beside;
+use super::{beside, lock, put};
 use crate::regular;
-use nix::fcntl::{Flock, FlockArg};
 use protocol::approval::Rule;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 /// The file's name in the config folder.
 pub const NAME: &str = "permissions.toml";
@@ -258,31 +257,4 @@ fn is_settled(path: &Path) -> bool {
     SystemTime::now()
         .duration_since(changed)
         .is_ok_and(|it| it > TICK)
-}
-
-/// Keeps other servers from writing. The folder itself is locked, so that no file of ours lies about in it.
-fn lock(folder: &Path, patience: Duration) -> Result<Flock<File>, String> {
-    let failed = |error: io::Error| format!("{} cannot be locked ({error}).", folder.display());
-    let until = Instant::now() + patience;
-    let mut file = File::open(folder).map_err(failed)?;
-    loop {
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => return Ok(lock),
-            Err((back, nix::errno::Errno::EWOULDBLOCK)) if Instant::now() < until => file = back,
-            Err((_, nix::errno::Errno::EWOULDBLOCK)) => {
-                return Err(
-                    "another Undine has been writing it all the while; try again.".to_owned(),
-                );
-            }
-            Err((_, error)) => return Err(failed(error.into())),
-        }
-        // There is no lock that waits for a time only.
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-fn put(file: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
-    file.persist(path)?;
-    let folder = path.parent().unwrap_or(path);
-    File::open(folder)?.sync_all()
 }

@@ -18,11 +18,9 @@ pub fn error(status: u16, headers: &[(String, String)], body: &[u8]) -> ModelErr
         (is_of_request && is_signature(message)).then_some(ModelErrorKind::Signature)
     });
     // The server's word on this counts before its status.
-    match (header(headers, "x-should-retry").map(str::trim), error.kind) {
-        (Some("true"), ModelErrorKind::BadRequest) => error.kind = ModelErrorKind::Overloaded,
-        (Some("false"), ModelErrorKind::Overloaded) => error.kind = ModelErrorKind::BadRequest,
-        (Some("false"), ModelErrorKind::RateLimit) => error.kind = ModelErrorKind::Quota,
-        _ => {}
+    let is_to_retry = header(headers, "x-should-retry").is_some_and(|it| it.trim() == "true");
+    if is_to_retry && error.kind == ModelErrorKind::BadRequest {
+        error.kind = ModelErrorKind::Overloaded;
     }
     if is_of_request && error.kind != ModelErrorKind::Signature {
         error.refusal = message(body).as_deref().and_then(refusal);

@@ -287,7 +287,7 @@ fn a_call_without_a_name_is_an_error() {
         finish: tool_calls
         "#,
         expect![[r#"
-            Failed(ModelError { kind: Protocol, message: "the model's server made a tool call without a name; try again or use another model", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Protocol, message: "the model's server made a tool call without a name; try again or use another model", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -304,13 +304,13 @@ fn a_cut_stream_keeps_finished_calls_and_drops_the_open_one() {
         expect![[r#"
             Text("Two")
             Call(ToolCall { id: "a", name: "read", arguments: "{}", native: None })
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check_body(
         "",
         expect![[r#"
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -436,19 +436,19 @@ fn an_error_in_the_stream_is_a_failure() {
         "#,
         expect![[r#"
             Text("Hi")
-            Failed(ModelError { kind: RateLimit, message: "the provider's rate limit is reached (HTTP 429): \"Slow down, ***\"; wait a moment and try again", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: RateLimit, message: "the provider's rate limit is reached (HTTP 429): \"Slow down, ***\"; wait a moment and try again", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check_body(
         "event: error\ndata: {\"message\":\"the request exceeds the available context size\",\"type\":\"exceed_context_size_error\"}\n\n",
         expect![[r#"
-            Failed(ModelError { kind: ContextOverflow, message: "the conversation is longer than the model can read: \"the request exceeds the available context size\"; compact it or start a new one", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: ContextOverflow, message: "the conversation is longer than the model can read: \"the request exceeds the available context size\"; compact it or start a new one", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check(
         r#"{"choices":[{"error":{"message":"upstream gone","code":"x"},"delta":{}}]}"#,
         expect![[r#"
-            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"upstream gone\"; try again in a moment", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"upstream gone\"; try again in a moment", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -463,7 +463,7 @@ fn a_chunk_that_is_no_json_is_a_failure() {
         "#,
         expect![[r#"
             Text("Hi")
-            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a chat completion; check the base URL, or try again", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a chat completion; check the base URL, or try again", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -503,13 +503,13 @@ fn a_whole_completion_is_understood_too() {
     check_body(
         r#"{"error":"no such model"}"#,
         expect![[r#"
-            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"no such model\"; try again in a moment", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"no such model\"; try again in a moment", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check_body(
         r#"{"choices":[{"message":{"content":"Lo"#,
         expect![[r#"
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -538,7 +538,7 @@ fn too_many_calls_or_arguments_name_the_limit() {
     let last = |script: &str| decode(std::iter::once(frame(script).as_bytes())).pop();
     let many = (0..256).map(call).collect::<String>();
     expect!["Some(Ended(ToolCalls))"].assert_eq(&format!("{:?}", last(&format!("{many}[DONE]"))));
-    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model made more than 256 tool calls in one answer; ask for smaller steps", retry_after_ms: None, refusal: None }))"#]]
+    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model made more than 256 tool calls in one answer; ask for smaller steps", retry_after_ms: None, refusal: None, is_final: false }))"#]]
         .assert_eq(&format!("{:?}", last(&format!("{many}{}[DONE]", call(256)))));
 
     let piece = format!(
@@ -549,11 +549,11 @@ fn too_many_calls_or_arguments_name_the_limit() {
         "{:?}",
         last(&format!("{}[DONE]", piece.repeat(4)))
     ));
-    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model wrote more than 4 MiB of arguments for one tool call; ask for smaller steps", retry_after_ms: None, refusal: None }))"#]]
+    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model wrote more than 4 MiB of arguments for one tool call; ask for smaller steps", retry_after_ms: None, refusal: None, is_final: false }))"#]]
         .assert_eq(&format!("{:?}", last(&format!("{}[DONE]", piece.repeat(5)))));
 
     let endless = format!("data: {}", "x".repeat(9 << 20));
-    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model's server sent more than 8 MiB in one event; ask for smaller steps", retry_after_ms: None, refusal: None }))"#]]
+    expect![[r#"Some(Failed(ModelError { kind: Limit, message: "the model's server sent more than 8 MiB in one event; ask for smaller steps", retry_after_ms: None, refusal: None, is_final: false }))"#]]
         .assert_eq(&format!("{:?}", decode(endless.as_bytes().chunks(1 << 16)).pop()));
 }
 

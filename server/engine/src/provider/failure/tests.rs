@@ -449,3 +449,31 @@ fn an_error_in_a_stream_that_would_come_again_is_not_waited_for() {
     assert_eq!(kind("invalid_image_format"), ModelErrorKind::Pictures);
     assert_eq!(kind("server_error"), ModelErrorKind::Overloaded);
 }
+
+#[test]
+fn a_provider_that_says_so_is_not_asked_again() {
+    for (value, is_final) in [("false", true), ("true", false)] {
+        let headers = [("X-Should-Retry".to_owned(), value.to_owned())];
+        assert_eq!(from_http(503, &headers, b"{}").is_final, is_final);
+    }
+    assert!(!from_http(503, &[], b"{}").is_final);
+}
+
+#[test]
+fn refused_signatures_are_told_from_other_errors() {
+    let kind = |status, message: &str| {
+        let body = serde_json::json!({"error": {"message": message}}).to_string();
+        from_http(status, &[], body.as_bytes()).kind
+    };
+    for message in [
+        "messages.5.content.2: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified",
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+        "Function call is missing a thought_signature in functionCall parts.",
+    ] {
+        assert_eq!(kind(400, message), ModelErrorKind::Signature, "{message}");
+        assert_ne!(kind(500, message), ModelErrorKind::Signature, "{message}");
+    }
+    for message in ["thinking is not supported", "invalid request"] {
+        assert_eq!(kind(400, message), ModelErrorKind::BadRequest, "{message}");
+    }
+}

@@ -5,7 +5,7 @@
 //! between them.
 
 use crate::policy::Hold;
-use crate::provider::{Content, Message, ModelRequest, ToolResult};
+use crate::provider::{Content, Learned, Message, ModelRequest, ToolResult};
 use crate::session::{CallChange, CallContent, CallStatus, Effect, PromptEnd, ReplayEnd, Update};
 use crate::session::{Preview, Question};
 use protocol::approval::{ApprovalOption, Rule};
@@ -21,6 +21,9 @@ pub(super) fn effect(effect: &Effect) -> String {
             format!("ask-model #{}{}", stream.0, messages(request))
         }
         Effect::StopModel(stream) => format!("stop-model #{}", stream.0),
+        Effect::WakeAfter { timer, ms } => format!("wake {} after {ms} ms", timer.0),
+        Effect::StopTimer(timer) => format!("stop-timer {}", timer.0),
+        Effect::Learned(it) => format!("learned{}", learned(it)),
         Effect::PlanCall {
             call,
             tool,
@@ -64,8 +67,24 @@ pub(super) fn effect(effect: &Effect) -> String {
     }
 }
 
+fn learned(learned: &Learned) -> String {
+    let mut line = String::new();
+    for feature in &learned.refused {
+        line += &format!(" no {}", feature.name());
+    }
+    for level in &learned.levels {
+        line += &format!(" no level {}", level.id());
+    }
+    if let Some(most) = learned.max_tokens {
+        line += &format!(" at most {most} tokens");
+    }
+    line
+}
+
 fn append(record: &Record) -> String {
     match record {
+        Record::Void { answer } => format!("void a{answer}"),
+        Record::Unsigned { answer } => format!("unsigned a{answer}"),
         Record::Started { mode, model, .. } => format!("started {} {model}", mode.id()),
         Record::User { turn, text } => format!("user t{} {text:?}", turn.0),
         Record::Assistant {
@@ -217,6 +236,11 @@ fn show(update: &Update) -> String {
         Update::CallChanged(call, change) => format!("call {}{}", call.0, changed(change)),
         Update::Mode(mode) => format!("mode {}", mode.id()),
         Update::Usage(usage) => format!("usage {} in, {} out", usage.input, usage.output),
+        Update::Retrying(None) => "no retry".to_owned(),
+        Update::Retrying(Some(it)) => format!(
+            "retry {} of {} in {} ms {:?}",
+            it.attempt, it.of, it.after_ms, it.why
+        ),
     }
 }
 
@@ -264,6 +288,10 @@ fn messages(request: &ModelRequest) -> String {
     let mut line = String::new();
     if request.model != "m" {
         line += &format!(" of {}", request.model);
+    }
+    let taken = learned(&request.learned);
+    if !taken.is_empty() {
+        line += &format!(" with{taken}");
     }
     let messages: Vec<String> = request.messages.iter().map(message).collect();
     line + ": " + &messages.join(" | ")

@@ -9,6 +9,8 @@
 //! model call <tool> <arguments to the line's end>
 //! model call-as <provider's id> <tool> <arguments>
 //! model end [end_turn | tool_calls | max_tokens | refusal | <other>]    model fail "message"
+//! model fail-as <kind> "message" [after <ms>] [final] [refusing <feature> | level [<highest>] | above <tokens>]
+//! woke <timer>
 //! planned write /p/a and run "make" in /q as "h"
 //! planned run reading "ls"      or changing, networking, installing: what its text tells
 //! planned run "ls" unsaved a.rs,b.rs    saved    not-saved a.rs "why"
@@ -31,10 +33,13 @@
 //! verb. The project is `/p`, Undine's own folder `/u`, and all else is outside. A plan shows its
 //! accesses and, after `as`, whatever else is to make a difference.
 
-use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage};
+use crate::provider::{
+    Feature, ModelError, ModelErrorKind, ModelEvent, Refusal, StopReason, ToolCall, Usage,
+};
 use crate::session::{Decision, Finished, NotSaved, Planned, Preview, Replay};
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
+use protocol::config::Reasoning;
 use protocol::session::{CallId, Mode, StreamId};
 use protocol::tool::{Access, Outcome, Place, Reading, Risk};
 use serde_json::Value;
@@ -136,7 +141,48 @@ impl<'a> Words<'a> {
                 other => StopReason::Other(other.to_owned()),
             }),
             "fail" => ModelEvent::Failed(ModelError::new(ModelErrorKind::Overloaded, self.text())),
+            "fail-as" => ModelEvent::Failed(self.failure()),
             other => panic!("a model does not {other:?}"),
+        }
+    }
+
+    fn failure(&mut self) -> ModelError {
+        let kind = match self.word() {
+            "unreachable" => ModelErrorKind::Unreachable,
+            "auth" => ModelErrorKind::Auth,
+            "quota" => ModelErrorKind::Quota,
+            "rate-limit" => ModelErrorKind::RateLimit,
+            "overloaded" => ModelErrorKind::Overloaded,
+            "context-overflow" => ModelErrorKind::ContextOverflow,
+            "bad-request" => ModelErrorKind::BadRequest,
+            "signature" => ModelErrorKind::Signature,
+            "cut" => ModelErrorKind::Cut,
+            "limit" => ModelErrorKind::Limit,
+            "protocol" => ModelErrorKind::Protocol,
+            other => panic!("there is no failure {other:?}"),
+        };
+        let mut error = ModelError::new(kind, self.text());
+        while !self.is_over() {
+            match self.word() {
+                "after" => error.retry_after_ms = Some(self.number()),
+                "final" => error.is_final = true,
+                "refusing" => error.refusal = Some(self.refusal()),
+                other => panic!("a failure is not {other:?}"),
+            }
+        }
+        error
+    }
+
+    fn refusal(&mut self) -> Refusal {
+        match self.word() {
+            "level" => Refusal::Level {
+                highest: (!self.is_over()).then(|| self.word()).map(|name| {
+                    let mut levels = Reasoning::ALL.into_iter();
+                    levels.find(|it| it.id() == name).expect("a level")
+                }),
+            },
+            "above" => Refusal::MaxTokens(self.number() as u32),
+            name => Refusal::Drop(Feature::from_name(name).expect("a feature")),
         }
     }
 

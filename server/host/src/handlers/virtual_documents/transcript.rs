@@ -17,7 +17,7 @@ pub(super) fn markdown(updates: &[Update]) -> String {
     for update in updates {
         let (by, part) = match update {
             Update::User(it) => ("You", it.trim_end().to_owned()),
-            Update::Text(it) => ("Undine", it.trim_end().to_owned()),
+            Update::Text(it) => ("Undine", it.trim_matches('\n').trim_end().to_owned()),
             Update::Thought(it) => ("Undine", quoted(it)),
             Update::Call { call, tool, .. } => {
                 tools.insert(*call, tool);
@@ -30,7 +30,7 @@ pub(super) fn markdown(updates: &[Update]) -> String {
                     None => continue,
                 }
             }
-            Update::Mode(_) | Update::Usage(_) => continue,
+            Update::Mode(_) | Update::Usage(_) | Update::Retrying(_) => continue,
         };
         if by != speaker {
             text.push_str(&format!("## {by}\n\n"));

@@ -175,9 +175,9 @@ fn kinds_waits_and_request_ids_are_read() {
         ContextOverflow None the conversation is longer than the model can read (HTTP 413): "Request exceeds the maximum size"; compact it or start a new one
         RateLimit Some(7000) the provider's rate limit is reached (HTTP 429): "too many"; wait a moment and try again (request id req_9)
         RateLimit Some(250) the provider's rate limit is reached (HTTP 429): "too many"; wait a moment and try again
-        Quota None the provider's rate limit is reached (HTTP 429): "used up"; wait a moment and try again
+        RateLimit None the provider's rate limit is reached (HTTP 429): "used up"; wait a moment and try again
         Overloaded None the provider has a problem of its own (HTTP 500): "Internal server error"; try again in a moment
-        BadRequest None the provider has a problem of its own (HTTP 500): "never"; try again in a moment
+        Overloaded None the provider has a problem of its own (HTTP 500): "never"; try again in a moment
         Overloaded None the provider has a problem of its own (HTTP 504): "too slow"; try again in a moment
         Overloaded None the provider has a problem of its own (HTTP 529): "Overloaded"; try again in a moment
         Overloaded None the provider did not accept the request (HTTP 400): "once more"; check the model's settings

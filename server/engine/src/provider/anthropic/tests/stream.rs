@@ -142,7 +142,7 @@ fn bug_073_a_stream_that_ends_anywhere_before_its_end_marker_is_an_error() {
         Text("ok.")
         Raw [{"type":"thinking","thinking":"Hé, hm.","signature":"c2ln"},{"type":"redacted_thinking","data":"eHg="},{"type":"text","text":"I look."}]
         Usage(Usage { input: 10, cached: 5, cache_write: 3, output: 1, reasoning: 0 })
-        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
     "#]].assert_eq(&shown(&decode([&body.as_bytes()[..at]].into_iter())));
     // Both calls have ended there.
     let at = body.find("event: message_delta").unwrap();
@@ -155,7 +155,7 @@ fn bug_073_a_stream_that_ends_anywhere_before_its_end_marker_is_an_error() {
         Call(ToolCall { id: "toolu_2", name: "list", arguments: "", native: None })
         Raw [{"type":"thinking","thinking":"Hé, hm.","signature":"c2ln"},{"type":"redacted_thinking","data":"eHg="},{"type":"text","text":"I look."},{"type":"tool_use","id":"toolu_1","name":"read_file"},{"type":"tool_use","id":"toolu_2","name":"list","caller":{"type":"direct"}}]
         Usage(Usage { input: 10, cached: 5, cache_write: 3, output: 1, reasoning: 0 })
-        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
     "#]].assert_eq(&shown(&decode([&body.as_bytes()[..at]].into_iter())));
 }
 
@@ -370,13 +370,13 @@ fn an_error_in_the_stream_is_a_failure_behind_what_was_whole() {
             Text("Hi")
             Raw [{"type":"thinking","thinking":"Hm","signature":"s"},{"type":"text","text":"Hi"}]
             Usage(Usage { input: 10, cached: 5, cache_write: 3, output: 1, reasoning: 0 })
-            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"Overloaded\"; try again in a moment", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"Overloaded\"; try again in a moment", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check(
         r#"{"type":"error","error":{"type":"rate_limit_error","message":"Slow down, sk-ant-0123456789abcdef."}}"#,
         expect![[r#"
-            Failed(ModelError { kind: RateLimit, message: "the provider's rate limit is reached: \"Slow down, ***\"; wait a moment and try again", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: RateLimit, message: "the provider's rate limit is reached: \"Slow down, ***\"; wait a moment and try again", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -459,20 +459,20 @@ fn what_is_no_message_is_a_failure() {
     check_body(
         "data: {\"type\":\n\ndata: {}\n\n",
         expect![[r#"
-        Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a message of this format; check the base URL and the provider's kind, or try again", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a message of this format; check the base URL and the provider's kind, or try again", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
     check_body(
         "",
         expect![[r#"
-        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
     check_body(
         "{\"choices\":[]}",
         expect![[r#"
-        Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a message of this format; check the base URL and the provider's kind, or try again", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a message of this format; check the base URL and the provider's kind, or try again", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
 }
 
@@ -504,14 +504,14 @@ fn a_whole_message_is_understood_too() {
     check_body(
         r#"{"type":"error","error":{"type":"api_error","message":"gone"}}"#,
         expect![[r#"
-            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"gone\"; try again in a moment", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"gone\"; try again in a moment", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check_body(
         r#"{"content":[{"type":"text","#,
         expect![[r#"
-        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
 }
 
@@ -528,7 +528,7 @@ fn too_many_calls_or_arguments_name_the_limit() {
     };
     let many: String = (0..256).map(call).collect();
     assert_eq!(last(&format!("{many}stop")), "Ended(ToolCalls)");
-    expect![[r#"Failed(ModelError { kind: Limit, message: "the model made more than 256 tool calls in one answer; ask for smaller steps", retry_after_ms: None, refusal: None })"#]].assert_eq(&last(&format!("{many}{}stop", call(256))));
+    expect![[r#"Failed(ModelError { kind: Limit, message: "the model made more than 256 tool calls in one answer; ask for smaller steps", retry_after_ms: None, refusal: None, is_final: false })"#]].assert_eq(&last(&format!("{many}{}stop", call(256))));
 
     let begin = "block {\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"a\",\"input\":{}}\n";
     let piece = format!("json {}\n", "x".repeat(1 << 20));
@@ -536,14 +536,14 @@ fn too_many_calls_or_arguments_name_the_limit() {
         last(&format!("{begin}{}end\nstop", piece.repeat(4))),
         "Ended(ToolCalls)"
     );
-    expect![[r#"Failed(ModelError { kind: Limit, message: "the model wrote more than 4 MiB of arguments for one tool call; ask for smaller steps", retry_after_ms: None, refusal: None })"#]].assert_eq(&last(&format!("{begin}{}end\nstop", piece.repeat(5))));
+    expect![[r#"Failed(ModelError { kind: Limit, message: "the model wrote more than 4 MiB of arguments for one tool call; ask for smaller steps", retry_after_ms: None, refusal: None, is_final: false })"#]].assert_eq(&last(&format!("{begin}{}end\nstop", piece.repeat(5))));
 
     for start in ["data: ", "{"] {
         let endless = format!("{start}{}", "x".repeat(9 << 20));
         let events = decode(endless.as_bytes().chunks(1 << 16));
         assert_eq!(
             format!("{:?}", events.last().unwrap()),
-            r#"Failed(ModelError { kind: Limit, message: "the model's server sent more than 8 MiB in one event; ask for smaller steps", retry_after_ms: None, refusal: None })"#
+            r#"Failed(ModelError { kind: Limit, message: "the model's server sent more than 8 MiB in one event; ask for smaller steps", retry_after_ms: None, refusal: None, is_final: false })"#
         );
     }
 }
