@@ -4,12 +4,11 @@
 use serde_json::{Map, Value, json};
 
 use super::contents::PARTS;
+use super::end::{cut, limit, not_json, stop_reason, too_long, usage};
 use super::error;
 use super::partial::{self, Arguments, MAX_ARGUMENTS};
 use crate::provider::sse::{Framer, MAX_EVENT, TooLong};
-use crate::provider::{
-    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage,
-};
+use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage};
 
 /// The most calls in one answer.
 const MAX_CALLS: usize = 256;
