@@ -7,6 +7,8 @@ use crate::endpoint;
 use crate::event::{Event, SessionKey};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
+use crate::ollama::Wishes;
+use crate::perform::roots_of;
 use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use engine::session::{Classified, Input};
 use protocol::config::Config;
@@ -42,6 +44,8 @@ impl Host {
             quiet: Duration::from_secs(limits.model_quiet_secs),
         };
         let most = Duration::from_secs(limits.classifier_secs);
+        let wishes = Wishes::of(&config, &reached, roots_of(open));
+        let ollama = self.ollama.clone();
         let (inbox, key) = (self.inbox.clone(), session.clone());
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
@@ -56,6 +60,12 @@ impl Host {
                 let asking = async {
                     match reached.with_key().await {
                         Ok(endpoint) => {
+                            let prepared = ollama
+                                .prepare(&reached, &endpoint, &wishes, &mut request)
+                                .await;
+                            if let Err(error) = prepared {
+                                return sink.fail(error).await;
+                            }
                             let http = provider.request(&endpoint, &request);
                             model::run(provider, http, patience, token, sink).await;
                         }

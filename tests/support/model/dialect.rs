@@ -3,7 +3,10 @@
 //! One file a format. Which one a request is in, its path tells.
 
 mod chat;
+mod gemini;
+mod ollama;
 
+pub use ollama::{CONTEXT as OLLAMA_CONTEXT, aside};
 use serde_json::Value;
 
 /// One answer in one wire format. What it returns are bytes of the stream, framed.
@@ -62,6 +65,11 @@ pub enum Said {
 
 /// The format of a request, by its path.
 pub fn of(path: &str, body: &Value) -> Box<dyn Dialect> {
-    let _ = path;
-    Box::new(chat::Chat::new(body))
+    if path.contains(":streamGenerateContent") {
+        Box::new(gemini::Gemini::new())
+    } else if path.contains("/api/") {
+        Box::new(ollama::Ollama::new(path, body))
+    } else {
+        Box::new(chat::Chat::new(body))
+    }
 }

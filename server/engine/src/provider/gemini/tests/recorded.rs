@@ -131,7 +131,7 @@ fn recorded_streams_say_the_same_however_they_are_cut() {
         let body = body_of(&payloads);
         let body = body.as_bytes();
         let events = decode(std::iter::once(body));
-        let step = 1 + body.len() / 4_000;
+        let step = 1 + body.len() / 8_000;
         for at in (0..=body.len()).step_by(step) {
             let (head, tail) = body.split_at(at);
             assert_eq!(
