@@ -16,6 +16,7 @@ mod config;
 mod demo;
 mod edits;
 mod files;
+mod gemini;
 mod generated;
 mod instructions;
 #[cfg(target_os = "linux")]
@@ -23,6 +24,7 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod ollama;
 mod patch_tool;
 mod patches;
 mod paths;

@@ -10,13 +10,13 @@ mod dialect;
 use super::PATIENCE;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use dialect::Dialect;
-pub use dialect::Said;
+pub use dialect::{OLLAMA_CONTEXT, Said};
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 pub struct Model {
@@ -25,6 +25,8 @@ pub struct Model {
     /// Set once a test wants to answer for the classifier of mode `auto`. Until then it puts everything to the person.
     classifies: Arc<AtomicBool>,
     classified: Receiver<Asked>,
+    /// The request lines of what was asked beside conversations.
+    asides: Arc<Mutex<Vec<String>>>,
     ended: Arc<AtomicBool>,
     abandoned: bool,
 }
@@ -34,7 +36,7 @@ impl Model {
         Self::start_at("127.0.0.1:0".parse().unwrap())
     }
 
-    /// At an address that was free just now.
+    /// At an address that others know already.
     pub fn start_at(address: SocketAddr) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
@@ -42,6 +44,8 @@ impl Model {
         let (for_classifier, classified) = channel();
         let classifies = Arc::new(AtomicBool::new(false));
         let wants = Arc::clone(&classifies);
+        let asides = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&asides);
         let ended = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&ended);
         std::thread::spawn(move || {
@@ -50,8 +54,8 @@ impl Model {
                     break;
                 }
                 let (sender, for_classifier) = (sender.clone(), for_classifier.clone());
-                let wants = Arc::clone(&wants);
-                std::thread::spawn(move || serve(stream, &sender, &for_classifier, &wants));
+                let (wants, noted) = (Arc::clone(&wants), Arc::clone(&noted));
+                std::thread::spawn(move || serve(stream, &sender, &for_classifier, &wants, &noted));
             }
         });
         Self {
@@ -59,6 +63,7 @@ impl Model {
             asked,
             classifies,
             classified,
+            asides,
             ended,
             abandoned: false,
         }
@@ -85,6 +90,11 @@ impl Model {
                 panic!("the model was not asked")
             }
         }
+    }
+
+    /// The request lines of what was asked beside conversations.
+    pub fn asides(&self) -> Vec<String> {
+        self.asides.lock().unwrap().clone()
     }
 
     /// From now on, the test answers for the classifier.
@@ -159,9 +169,18 @@ fn serve(
     sender: &Sender<Result<Asked, String>>,
     for_classifier: &Sender<Asked>,
     wants: &AtomicBool,
+    asides: &Mutex<Vec<String>>,
 ) {
     let read = stream.and_then(read_request);
     let asked = match read {
+        // What is asked beside the conversation answers itself.
+        Ok(Some(asked)) if asked.aside.is_some() => {
+            asides.lock().unwrap().push(asked.line.clone());
+            if let Some((status, body)) = asked.aside.clone() {
+                asked.refuse(status, &[], &body);
+            }
+            return;
+        }
         Ok(Some(asked)) => match asked.dialect.check(&asked.body) {
             Ok(()) if asked.is_for_classifier() => {
                 if wants.load(Ordering::Acquire) {
@@ -202,17 +221,22 @@ fn read_request(stream: TcpStream) -> io::Result<Option<Asked>> {
             .find(|(key, _)| key.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.trim().to_owned())
     };
-    let n_bytes = header("content-length")
-        .and_then(|it| it.parse().ok())
-        .ok_or(io::ErrorKind::InvalidData)?;
-    let mut body = vec![0; n_bytes];
-    reader.read_exact(&mut body)?;
-    let body: Value = serde_json::from_slice(&body)?;
+    let body: Value = if head[0].starts_with("GET ") {
+        Value::Null
+    } else {
+        let n_bytes = header("content-length")
+            .and_then(|it| it.parse().ok())
+            .ok_or(io::ErrorKind::InvalidData)?;
+        let mut body = vec![0; n_bytes];
+        reader.read_exact(&mut body)?;
+        serde_json::from_slice(&body)?
+    };
     let path = head[0].split(' ').nth(1).unwrap_or_default();
     let asked = Asked {
         line: head[0].clone(),
         key: header("authorization"),
         dialect: dialect::of(path, &body),
+        aside: dialect::aside(path, &body),
         head,
         body,
         stream,
@@ -232,6 +256,8 @@ pub struct Asked {
     head: Vec<String>,
     pub body: Value,
     dialect: Box<dyn Dialect>,
+    /// The status and the body that answer it, if it is asked beside the conversation.
+    aside: Option<(u16, Value)>,
     stream: TcpStream,
     begun: bool,
     called: u64,

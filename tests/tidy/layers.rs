@@ -47,6 +47,7 @@ const HOST: Layers = &[
         "restore",
         "model",
         "endpoint",
+        "ollama",
         "reviews",
         "unsaved",
     ],

@@ -3,7 +3,7 @@
 pub mod instructions;
 pub mod project;
 
-use crate::provider::{Content, Image, Message, ModelRequest, ToolCall, ToolResult, native};
+use crate::provider::{Content, Image, Load, Message, ModelRequest, ToolCall, ToolResult, native};
 use crate::session::Settings;
 use protocol::session::CallId;
 use protocol::tool::Picture;
@@ -168,6 +168,8 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
         learned: settings.learned.clone(),
         window: settings.window,
         cache_key: settings.cache_key.clone(),
+        // The host's business, which knows the server.
+        load: Load::default(),
     }
 }
 

@@ -13,6 +13,7 @@ mod history;
 pub mod http;
 pub mod learned;
 pub mod native;
+pub mod ndjson;
 pub mod ollama;
 pub mod responses;
 pub mod sse;
@@ -119,6 +120,17 @@ pub struct ModelRequest {
     pub window: Option<u64>,
     /// The same for all requests of a conversation: a provider that is told it finds its cache again. May be empty.
     pub cache_key: String,
+    /// How a server on the person's own machine is to load the model. Ollama is told it.
+    pub load: Load,
+}
+
+/// How a model is loaded, where the person says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Layers on the graphics card.
+    pub num_gpu: Option<u32>,
+    /// Threads on the processor.
+    pub num_thread: Option<u32>,
 }
 
 impl ModelRequest {

@@ -7,6 +7,8 @@ use crate::endpoint;
 use crate::event::{Event, SessionKey};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
+use crate::ollama::Wishes;
+use crate::perform::roots_of;
 use engine::provider::{Learned, ModelEvent, ModelRequest, Refusal};
 use engine::session::{Classified, Input};
 use protocol::config::Config;
@@ -38,6 +40,7 @@ impl Host {
                 return self.due.push_back((session.clone(), classified));
             }
         };
+        let wishes = Wishes::of(&config, &reached, roots_of(open));
         request.model = reached.model.clone();
         request.learned = self.learned(&config);
         let model = reached.model_key();
@@ -47,6 +50,7 @@ impl Host {
             quiet: Duration::from_secs(limits.model_quiet_secs),
         };
         let most = Duration::from_secs(limits.classifier_secs);
+        let ollama = self.ollama.clone();
         let (inbox, key) = (self.inbox.clone(), session.clone());
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
@@ -54,6 +58,8 @@ impl Host {
                 let known = request.learned.clone();
                 let answered = async {
                     let endpoint = reached.with_key().await?;
+                    let prepared = ollama.prepare(&reached, &endpoint, &wishes, &mut request);
+                    prepared.await.map_err(|it| it.message)?;
                     for _ in 0..MOST_REQUESTS {
                         let http = provider.request(&endpoint, &request);
                         let (said, mut heard) = mpsc::channel(16);

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod doctor;
+mod models;
 mod settings;
 mod template;
 
@@ -159,6 +160,11 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Sees to models that run on this machine.
+    Models {
+        #[command(subcommand)]
+        what: models::Models,
+    },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.
     ///
     /// The configured model answers, or the one that `--model` names; without one a built-in script does.
@@ -198,6 +204,9 @@ pub fn main() -> ExitCode {
         Some(Command::CleanConfig) => settings::clean().unwrap_or_else(|it| complain(&it)),
         Some(Command::Doctor { online, json }) => {
             doctor::run(online, json, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Models { what }) => {
+            models::run(what, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
@@ -494,6 +503,7 @@ pub(crate) async fn with_host(
         children: children.clone(),
         jobs,
         locks: Arc::default(),
+        ollama: Arc::default(),
         due: VecDeque::new(),
         ended: Some(ended),
         said: Vec::new(),

@@ -199,18 +199,22 @@ fn check_url(name: &str, base_url: &str) -> Result<(), String> {
     let url = Url::parse(base_url).map_err(|error| {
         format!("The address of {name}, {shown}, is not a URL ({error}); correct base_url.")
     })?;
-    let is_local = match url.host() {
+    match url.scheme() {
+        "https" => Ok(()),
+        "http" if is_local(&url) => Ok(()),
+        _ => Err(format!(
+            "The address of {name}, {shown}, must begin with https, or with http on this machine."
+        )),
+    }
+}
+
+/// Whether a URL is of this machine.
+pub fn is_local(url: &Url) -> bool {
+    match url.host() {
         Some(Host::Domain(domain)) => domain == "localhost" || domain.ends_with(".localhost"),
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
         None => false,
-    };
-    match url.scheme() {
-        "https" => Ok(()),
-        "http" if is_local => Ok(()),
-        _ => Err(format!(
-            "The address of {name}, {shown}, must begin with https, or with http on this machine."
-        )),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::{Approving, Reviewing, SaveWaiter, Shown};
 use crate::layers::Layers;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
+use crate::ollama;
 use crate::plan::Locks;
 use crate::process::Children;
 use crate::process::background::Jobs;
@@ -74,6 +75,7 @@ pub struct Host {
     pub(crate) children: Arc<Children>,
     pub(crate) jobs: Jobs,
     pub(crate) locks: Arc<Locks>,
+    pub(crate) ollama: Arc<ollama::Known>,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) permissions: Permissions,
     /// What models have refused.

@@ -226,11 +226,21 @@ fn client(connect: Duration, route: Route) -> Result<&'static reqwest::Client, M
     Ok(place.get_or_init(|| made))
 }
 
+/// The client of a URL.
+pub fn client_for(url: &str, connect: Duration) -> Result<&'static reqwest::Client, ModelError> {
+    client(connect, route(url))
+}
+
 /// Makes the client of a URL ready before it is needed.
 pub fn warm_up(connect: Duration, url: &str) {
     if let Err(error) = client(connect, route(url)) {
         tracing::warn!(error = %error.message);
     }
+}
+
+/// The error of a server that cannot be reached at a URL.
+pub fn unreachable_at(url: &str, error: &reqwest::Error) -> ModelError {
+    unreachable(&without_secrets(url), error)
 }
 
 fn unreachable(address: &str, error: &reqwest::Error) -> ModelError {

@@ -7,6 +7,7 @@ use crate::handlers::failing;
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
+use crate::ollama::Wishes;
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
@@ -29,6 +30,7 @@ use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, StreamId, TurnId};
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -209,7 +211,7 @@ impl Host {
         }
     }
 
-    fn ask_model(&mut self, session: &SessionKey, stream: StreamId, request: ModelRequest) {
+    fn ask_model(&mut self, session: &SessionKey, stream: StreamId, mut request: ModelRequest) {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
@@ -233,6 +235,8 @@ impl Host {
             connect: Duration::from_secs(open.config.limits.model_connect_secs),
             quiet: Duration::from_secs(open.config.limits.model_quiet_secs),
         };
+        let wishes = Wishes::of(&open.config, &reached, roots_of(open));
+        let ollama = self.ollama.clone();
         let out = self.out.clone();
         let room = async move || out.room().await;
         let sink = Sink {
@@ -250,6 +254,14 @@ impl Host {
                     Ok(endpoint) => endpoint,
                     Err(why) => return sink.fail(ModelError::new(ModelErrorKind::Auth, why)).await,
                 };
+                let prepared = tokio::select! {
+                    // The session has closed the turn already.
+                    () = token.cancelled() => return,
+                    it = ollama.prepare(&reached, &endpoint, &wishes, &mut request) => it,
+                };
+                if let Err(error) = prepared {
+                    return sink.fail(error).await;
+                }
                 let provider = reached.wire.provider();
                 let http = files::compute(n_bytes, || provider.request(&endpoint, &request));
                 drop(request);
@@ -475,6 +487,13 @@ impl Host {
         };
         self.show_message(kind, &format!("{}: {text}", view.title));
     }
+}
+
+/// The folders that a session works in.
+pub(crate) fn roots_of(open: &OpenSession) -> Vec<PathBuf> {
+    let workspace = &open.workspace;
+    let others = workspace.others().map(Path::to_path_buf);
+    others.chain([workspace.root().to_path_buf()]).collect()
 }
 
 fn pictures_of(request: &ModelRequest) -> usize {

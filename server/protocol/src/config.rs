@@ -155,6 +155,8 @@ limits! {
     model_connect_secs = 10,
     /// Seconds without a byte from the model after which its answer counts as cut.
     model_quiet_secs = 300,
+    /// Seconds that Ollama gets to answer after it was started.
+    ollama_start_secs = 30,
     /// How often a model is asked again for one answer, after a failure that may pass.
     model_retries = 5,
     /// Milliseconds before the first of these; each further one waits twice as long, up to 8 seconds.

@@ -103,6 +103,17 @@ pub fn check(body: &Value) -> Result<(), String> {
     )
 }
 
+/// Whether bytes begin as a picture of this media type does.
+pub fn is_picture(kind: &str, data: &[u8]) -> bool {
+    match kind {
+        "image/png" => data.starts_with(b"\x89PNG\r\n\x1a\n"),
+        "image/jpeg" => data.starts_with(b"\xff\xd8\xff"),
+        "image/gif" => data.starts_with(b"GIF8"),
+        "image/webp" => data.starts_with(b"RIFF") && data.get(8..12) == Some(b"WEBP"),
+        _ => false,
+    }
+}
+
 /// A part of a person's message.
 fn check_part(part: &Value) -> Result<(), String> {
     match part["type"].as_str() {
@@ -110,14 +121,7 @@ fn check_part(part: &Value) -> Result<(), String> {
         Some("image_url") => {
             let url = part["image_url"]["url"].as_str().unwrap_or_default();
             let (kind, data) = data_url(url).ok_or("a picture must be a data URL of base64")?;
-            let is_so = match kind.as_str() {
-                "image/png" => data.starts_with(b"\x89PNG\r\n\x1a\n"),
-                "image/jpeg" => data.starts_with(b"\xff\xd8\xff"),
-                "image/gif" => data.starts_with(b"GIF8"),
-                "image/webp" => data.starts_with(b"RIFF") && data.get(8..12) == Some(b"WEBP"),
-                _ => false,
-            };
-            match is_so {
+            match is_picture(&kind, &data) {
                 true => Ok(()),
                 false => Err(format!(
                     "a picture must be what it says it is, which is {kind}"

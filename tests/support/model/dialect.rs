@@ -4,8 +4,11 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
+mod ollama;
 mod responses;
 
+pub use ollama::{CONTEXT as OLLAMA_CONTEXT, aside};
 use serde_json::Value;
 
 /// One answer in one wire format. What it returns are bytes of the stream, framed.
@@ -69,6 +72,10 @@ pub fn of(path: &str, body: &Value) -> Box<dyn Dialect> {
         Box::new(anthropic::Anthropic::new(body))
     } else if path.ends_with("/responses") {
         Box::new(responses::Responses::new(body))
+    } else if path.contains(":streamGenerateContent") {
+        Box::new(gemini::Gemini::new())
+    } else if path.contains("/api/") {
+        Box::new(ollama::Ollama::new(path, body))
     } else {
         Box::new(chat::Chat::new(body))
     }

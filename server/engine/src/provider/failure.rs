@@ -61,6 +61,29 @@ pub fn from_stream(value: &Value) -> ModelError {
     said.error(status)
 }
 
+/// An error of a kind, with what the provider said quoted in it. `status` is 200 for what a stream reports.
+pub(super) fn worded(kind: ModelErrorKind, status: u16, said: &str) -> ModelError {
+    let (what, advice) = words(kind, status);
+    let http = match status {
+        200 => String::new(),
+        status => format!(" (HTTP {status})"),
+    };
+    let said = match quote(said) {
+        said if said.is_empty() => String::new(),
+        said => format!(": \"{said}\""),
+    };
+    ModelError::new(kind, format!("{what}{http}{said}; {advice}"))
+}
+
+/// The kind that a status and a message tell, for formats without OpenAI's codes.
+pub(super) fn kind_of(status: u16, message: &str) -> ModelErrorKind {
+    let said = Said {
+        message: message.to_owned(),
+        ..Said::default()
+    };
+    said.error_kind(status)
+}
+
 /// What the provider said, as far as it said it.
 #[derive(Default)]
 struct Said {
@@ -111,18 +134,9 @@ impl Said {
         if refusal.is_some() {
             kind = ModelErrorKind::BadRequest;
         }
-        let (what, advice) = words(kind, status);
-        let http = match status {
-            200 => String::new(),
-            status => format!(" (HTTP {status})"),
-        };
-        let said = match quote(&self.message) {
-            said if said.is_empty() => String::new(),
-            said => format!(": \"{said}\""),
-        };
         ModelError {
             refusal,
-            ..ModelError::new(kind, format!("{what}{http}{said}; {advice}"))
+            ..worded(kind, status, &self.message)
         }
     }
 

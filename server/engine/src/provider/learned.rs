@@ -64,6 +64,8 @@ features! {
     ApplyPatch = "apply_patch",
     /// Tools of any kind.
     Tools = "tools",
+    /// A tool's parameters as JSON Schema (Gemini's `parametersJsonSchema`).
+    JsonSchema = "json_schema",
 }
 
 /// What a provider refused, as its error names it.

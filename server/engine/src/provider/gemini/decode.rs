@@ -1,0 +1,360 @@
+//! Reads an answer of `streamGenerateContent`: each event is a whole response that carries the next parts. There is no
+//! end marker but the finish reason; usage comes beside it, so the end is the transport's.
+
+use serde_json::{Map, Value, json};
+
+use super::contents::PARTS;
+use super::end::{cut, limit, not_json, stop_reason, too_long, usage};
+use super::error;
+use super::partial::{self, Arguments, MAX_ARGUMENTS};
+use crate::provider::sse::{Framer, MAX_EVENT, TooLong};
+use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage};
+
+/// The most calls in one answer.
+const MAX_CALLS: usize = 256;
+/// The most parts of one answer that are kept.
+const MAX_PARTS: usize = 65_536;
+
+/// The decoder of one answer.
+#[derive(Default)]
+pub struct GeminiDecoder {
+    body: Body,
+    reply: Reply,
+}
+
+/// What kind of body it is, which its first character tells: no field of an event stream begins with a bracket.
+#[derive(Default)]
+enum Body {
+    #[default]
+    Unknown,
+    Stream(Framer),
+    /// From a gateway that passes `alt=sse` over: one response, or a list of them.
+    Whole(Vec<u8>),
+}
+
+impl Decoder for GeminiDecoder {
+    fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<ModelEvent>) {
+        if let Body::Unknown = self.body {
+            // White space and the byte order mark come before either kind.
+            let blank = |it: &u8| it.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(it);
+            let Some(start) = bytes.iter().position(|it| !blank(it)) else {
+                return;
+            };
+            bytes = &bytes[start..];
+            self.body = match bytes[0] {
+                b'{' | b'[' => Body::Whole(Vec::new()),
+                _ => Body::Stream(Framer::default()),
+            };
+        }
+        let fits = match &mut self.body {
+            Body::Unknown => Ok(()),
+            Body::Stream(framer) => framer.feed(bytes, |it| self.reply.event(it.data, out)),
+            Body::Whole(body) if body.len() + bytes.len() > MAX_EVENT => Err(TooLong),
+            Body::Whole(body) => {
+                body.extend_from_slice(bytes);
+                Ok(())
+            }
+        };
+        if let Err(TooLong) = fits {
+            self.reply.fail(too_long(), out);
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<ModelEvent>) {
+        match std::mem::take(&mut self.body) {
+            Body::Unknown => {}
+            Body::Stream(mut framer) => {
+                self.reply.ending = true;
+                let finished = framer.finish(|it| self.reply.event(it.data, out));
+                if let Err(TooLong) = finished {
+                    self.reply.fail(too_long(), out);
+                }
+            }
+            Body::Whole(body) => match serde_json::from_slice::<Value>(&body) {
+                Ok(Value::Array(all)) => {
+                    all.into_iter().for_each(|it| self.reply.response(it, out))
+                }
+                Ok(one) => self.reply.response(one, out),
+                Err(error) if error.is_eof() => {}
+                Err(_) => self.reply.fail(not_json(), out),
+            },
+        }
+        self.reply.close(out);
+    }
+}
+
+/// What the answer has said so far.
+#[derive(Default)]
+struct Reply {
+    /// What goes back with the conversation: the parts as they came. Only texts without a signature are joined.
+    parts: Vec<Value>,
+    /// The call that is being written.
+    open: Option<Open>,
+    /// As the calls have left, one of ours where the model gave none.
+    ids: Vec<String>,
+    usage: Option<Usage>,
+    finish: Option<String>,
+    blocked: bool,
+    /// What comes now has had no end of its own.
+    ending: bool,
+    over: bool,
+}
+
+/// A call whose arguments come in pieces.
+struct Open {
+    /// Its part, whose arguments are to come.
+    part: Map<String, Value>,
+    arguments: Arguments,
+}
+
+impl Reply {
+    fn event(&mut self, data: &str, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        // What is no object is not for us: a keep-alive, an extension. An error may stand in a list of one.
+        match serde_json::from_str::<Value>(data) {
+            Ok(Value::Array(all)) => all.into_iter().for_each(|it| self.response(it, out)),
+            Ok(one) => self.response(one, out),
+            // A piece of an event, at the stream's end: the stream is cut, which its end will say.
+            Err(error) if self.ending && error.is_eof() => {}
+            Err(_) if data.starts_with('{') => self.fail(not_json(), out),
+            Err(_) => {}
+        }
+    }
+
+    fn response(&mut self, mut response: Value, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        if response["error"].is_object() {
+            return self.fail(error::from_stream(&response["error"]), out);
+        }
+        if let Some(usage) = usage(&response["usageMetadata"]) {
+            self.usage = Some(usage);
+        }
+        self.blocked |= response["promptFeedback"]["blockReason"].is_string();
+        // We ask for one candidate only.
+        let Some(candidate) = response.get_mut("candidates").and_then(|it| it.get_mut(0)) else {
+            return;
+        };
+        let parts = candidate
+            .get_mut("content")
+            .and_then(|it| it.get_mut("parts"))
+            .map(Value::take);
+        if let Some(Value::Array(parts)) = parts {
+            for part in parts {
+                if let Err(error) = self.part(part, out) {
+                    return self.fail(error, out);
+                }
+            }
+        }
+        if let Some(reason) = candidate["finishReason"].as_str()
+            && self.finish.is_none()
+        {
+            self.finish = Some(reason.to_owned());
+        }
+    }
+
+    fn part(&mut self, part: Value, out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+        let Value::Object(part) = part else {
+            return Ok(());
+        };
+        if part.contains_key("functionCall") {
+            return self.call_part(part, out);
+        }
+        if let Some(text) = part.get("text").and_then(Value::as_str)
+            && !text.is_empty()
+        {
+            out.push(match part.get("thought") == Some(&Value::Bool(true)) {
+                true => ModelEvent::Thought(text.to_owned()),
+                false => ModelEvent::Text(text.to_owned()),
+            });
+        }
+        self.keep(part)
+    }
+
+    /// Keeps a part. A text that only goes on is put to the one before it; an empty one without a signature says nothing.
+    fn keep(&mut self, part: Map<String, Value>) -> Result<(), ModelError> {
+        if let Some(Value::String(text)) = part.get("text")
+            && is_bare_text(&part)
+        {
+            if text.is_empty() {
+                return Ok(());
+            }
+            if let Some(Value::Object(last)) = self.parts.last_mut()
+                && is_bare_text(last)
+                && last.get("thought") == part.get("thought")
+                && let Some(Value::String(before)) = last.get_mut("text")
+            {
+                before.push_str(text);
+                return Ok(());
+            }
+        }
+        if self.parts.len() == MAX_PARTS {
+            return Err(limit(&format!(
+                "sent more than {MAX_PARTS} parts in one answer"
+            )));
+        }
+        self.parts.push(Value::Object(part));
+        Ok(())
+    }
+
+    fn call_part(
+        &mut self,
+        mut part: Map<String, Value>,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        let Some(Value::Object(call)) = part.get_mut("functionCall") else {
+            return Ok(());
+        };
+        let goes_on = call.remove("willContinue") == Some(Value::Bool(true));
+        let pieces = call.remove("partialArgs");
+        let has_name = call
+            .get("name")
+            .and_then(Value::as_str)
+            .is_some_and(|it| !it.is_empty());
+        if has_name {
+            // The one before has no end of its own.
+            self.close_call(out)?;
+            let arguments = Arguments::of(call.get("args"));
+            if !goes_on && pieces.is_none() {
+                return self.called(part, out);
+            }
+            self.open = Some(Open { part, arguments });
+        } else if let Some(open) = &mut self.open {
+            // A signature may come late.
+            for (key, value) in part {
+                open.part.entry(key).or_insert(value);
+            }
+        } else {
+            // The empty end of a call that had one already.
+            return Ok(());
+        }
+        if let Some(open) = &mut self.open {
+            for piece in pieces
+                .as_ref()
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                open.arguments.take(piece)?;
+            }
+        }
+        if !goes_on {
+            self.close_call(out)?;
+        }
+        Ok(())
+    }
+
+    /// The call that was being written is whole.
+    fn close_call(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+        let Some(Open {
+            mut part,
+            arguments,
+        }) = self.open.take()
+        else {
+            return Ok(());
+        };
+        if let Some(Value::Object(call)) = part.get_mut("functionCall") {
+            call.insert("args".to_owned(), arguments.into_value());
+        }
+        self.called(part, out)
+    }
+
+    /// A whole call leaves.
+    fn called(
+        &mut self,
+        part: Map<String, Value>,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        if self.ids.len() == MAX_CALLS {
+            return Err(limit(&format!(
+                "made more than {MAX_CALLS} tool calls in one answer"
+            )));
+        }
+        let call = &part["functionCall"];
+        let arguments = match &call["args"] {
+            Value::Null => String::new(),
+            args => args.to_string(),
+        };
+        if arguments.len() > MAX_ARGUMENTS {
+            return Err(partial::too_large());
+        }
+        let id = self.free_id(call["id"].as_str().unwrap_or_default());
+        self.ids.push(id.clone());
+        out.push(ModelEvent::Call(ToolCall {
+            id,
+            name: call["name"].as_str().unwrap_or_default().to_owned(),
+            arguments,
+            native: None,
+        }));
+        self.keep(part)
+    }
+
+    /// The model's id, or one of ours where that is missing or taken.
+    fn free_id(&self, theirs: &str) -> String {
+        let is_free = |it: &str| !it.is_empty() && self.ids.iter().all(|id| id != it);
+        if is_free(theirs) {
+            return theirs.to_owned();
+        }
+        // Found at the latest after twice as many numbers as there are calls.
+        (self.ids.len()..)
+            .map(|n| format!("call_{n}"))
+            .find(|it| is_free(it))
+            .unwrap_or_default()
+    }
+
+    /// The transport has closed.
+    fn close(&mut self, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        let Some(finish) = self.finish.clone() else {
+            // A blocked prompt has no candidate, and so no finish reason.
+            return match self.blocked {
+                true => self.done(StopReason::Refusal, out),
+                false => self.fail(cut(), out),
+            };
+        };
+        // One that was being written when the answer reached its limit is given up.
+        if finish != "MAX_TOKENS"
+            && let Err(error) = self.close_call(out)
+        {
+            return self.fail(error, out);
+        }
+        match stop_reason(&finish, !self.ids.is_empty()) {
+            Ok(reason) => self.done(reason, out),
+            Err(error) => self.fail(error, out),
+        }
+    }
+
+    fn done(&mut self, reason: StopReason, out: &mut Vec<ModelEvent>) {
+        self.say_rest(out);
+        out.push(ModelEvent::Ended(reason));
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
+        if !self.over {
+            self.say_rest(out);
+            out.push(ModelEvent::Failed(error));
+        }
+    }
+
+    /// What comes right before the last event.
+    fn say_rest(&mut self, out: &mut Vec<ModelEvent>) {
+        self.over = true;
+        let is_signed = |it: &Value| it.get("thoughtSignature").is_some();
+        // Texts alone are known already.
+        if !self.ids.is_empty() || self.parts.iter().any(is_signed) {
+            let parts = std::mem::take(&mut self.parts);
+            out.push(ModelEvent::Raw(json!({ PARTS: parts })));
+        }
+        out.extend(self.usage.map(ModelEvent::Usage));
+    }
+}
+
+/// Whether a part is a text or a thought and nothing else, least of all signed.
+fn is_bare_text(part: &Map<String, Value>) -> bool {
+    part.keys().all(|it| it == "text" || it == "thought")
+}
