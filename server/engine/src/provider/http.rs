@@ -225,6 +225,23 @@ mod tests {
         );
     }
 
+    /// What a provider does not take of it is learned from the error that names it.
+    #[test]
+    fn the_version_and_the_betas_of_a_request_are_no_secrets() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let request = HttpRequest {
+            method: "POST",
+            url: String::new(),
+            headers: vec![
+                pair("anthropic-version", "2026-10-21"),
+                pair("Anthropic-Beta", "one-2026-08-18"),
+            ],
+            body: Vec::new(),
+        };
+        let said = "no `one-2026-08-18` in 2026-10-21";
+        assert_eq!(request.hide(said), said);
+    }
+
     #[test]
     fn a_url_takes_the_path_before_the_query_and_after_one_slash() {
         let url = |base_url: &str| {

@@ -342,6 +342,15 @@ fn an_answer_goes_back_as_it_came_with_its_thoughts() {
         "user" [{"type":"tool_result","tool_use_id":"toolu_a","content":"ok","cache_control":{"type":"ephemeral"}}]
     "#]],
     );
+    let more = [calls.clone(), vec![call("toolu_c", "")]].concat();
+    check_messages(
+        &with(more, raw),
+        expect![[r#"
+        "user" [{"type":"text","text":"go","cache_control":{"type":"ephemeral"}}]
+        "assistant" [{"type":"text","text":"First."},{"type":"tool_use","id":"toolu_a","name":"read_file","input":{"z":1.0,"a":"ä"}},{"type":"tool_use","id":"toolu_b","name":"read_file","input":{}},{"type":"tool_use","id":"toolu_c","name":"read_file","input":{}}]
+        "user" [{"type":"tool_result","tool_use_id":"toolu_a","content":"ok"},{"type":"tool_result","tool_use_id":"toolu_b","content":"ok"},{"type":"tool_result","tool_use_id":"toolu_c","content":"ok","cache_control":{"type":"ephemeral"}}]
+    "#]],
+    );
     check_messages(
         &with(calls, json!({"reasoning_content": "x"})),
         expect![[r#"

@@ -163,9 +163,8 @@ fn bug_073_a_stream_that_ends_anywhere_before_its_end_marker_is_an_error() {
 fn an_unfinished_call_never_leaves_an_answer_that_reached_a_limit() {
     for reason in ["max_tokens", "model_context_window_exceeded"] {
         for piece in ["json", "json {\"path\": \"a", "json {\"a\":1}"] {
-            let events = decode_cut_everywhere(
-                script(&format!(
-                    r#"
+            let body = script(&format!(
+                r#"
                     start
                     block {{"type":"tool_use","id":"toolu_1","name":"list","input":{{}}}}
                     json {{}}
@@ -176,9 +175,8 @@ fn an_unfinished_call_never_leaves_an_answer_that_reached_a_limit() {
                     because {reason}
                     stop
                     "#
-                ))
-                .as_bytes(),
-            );
+            ));
+            let events = decode([body.as_bytes()].into_iter());
             let ids: Vec<&str> = events
                 .iter()
                 .filter_map(|it| match it {
