@@ -2,7 +2,9 @@
 //! holds the whole conversation. Its items are in `input`; the answer is in `decode`.
 
 mod decode;
+mod ends;
 mod input;
+mod item;
 mod items;
 
 use serde::Serialize;
@@ -97,7 +99,7 @@ struct Body<'a> {
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
-    input: Vec<input::Item<'a>>,
+    input: Vec<item::Item<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     store: bool,

@@ -103,11 +103,14 @@ impl Reply {
         } else if !delta.reasoning.0.is_empty() {
             out.push(ModelEvent::Thought(delta.reasoning.0.into_owned()));
         }
+        if !delta.content.thought.is_empty() {
+            out.push(ModelEvent::Thought(delta.content.thought.into_owned()));
+        }
         if let Some(details) = delta.reasoning_details {
             self.details.take(details);
         }
         self.refused |= !delta.refusal.0.is_empty();
-        for text in [delta.content.0, delta.refusal.0] {
+        for text in [delta.content.text, delta.refusal.0] {
             if !text.is_empty() {
                 out.push(ModelEvent::Text(text.into_owned()));
             }

@@ -83,7 +83,7 @@ mod tests {
         assert!(of("https://API.openai.com:443/v1?a=b", "m").is_openai);
         assert!(!of("https://api.openai.com.evil.test/v1", "m").is_openai);
         assert!(!of("https://notmistral.ai/v1", "m").is_mistral);
-        assert!(of("https://u:p@api.mistral.ai/v1", "m").is_mistral);
+        assert!(of("https://me@api.mistral.ai/v1", "m").is_mistral);
         assert!(of("http://localhost:8000/v1", "Mistralai/Devstral-2").is_mistral);
         let claude = of("https://openrouter.ai/api/v1", "anthropic/claude-opus-5.5");
         assert!(claude.is_open_router && claude.marks_cache);

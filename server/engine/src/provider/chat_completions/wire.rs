@@ -41,7 +41,7 @@ pub struct Choice<'a> {
 #[derive(Deserialize)]
 pub struct Delta<'a> {
     #[serde(borrow, default)]
-    pub content: Text<'a>,
+    pub content: Content<'a>,
     #[serde(borrow, default)]
     pub refusal: Text<'a>,
     /// DeepSeek's, llama.cpp's and xAI's spelling of thinking.
@@ -98,63 +98,92 @@ pub struct Text<'a>(pub Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'a>, D::Error> {
-        deserializer.deserialize_any(TextVisitor).map(Text)
+        let content = deserializer.deserialize_any(ContentVisitor)?;
+        Ok(Text(content.text))
     }
 }
 
-struct TextVisitor;
+/// What a message says. Mistral puts parts with its thinking in there.
+#[derive(Debug, Default)]
+pub struct Content<'a> {
+    pub text: Cow<'a, str>,
+    pub thought: Cow<'a, str>,
+}
 
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
+impl<'a> Content<'a> {
+    fn of(text: Cow<'a, str>) -> Content<'a> {
+        Content {
+            text,
+            thought: Cow::Borrowed(""),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content<'a>, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(text))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Content<'de>, E> {
+        Ok(Content::of(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<Content<'de>, E> {
+        Ok(Content::of(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_unit<E>(self) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(""))
+    fn visit_unit<E>(self) -> Result<Content<'de>, E> {
+        Ok(Content::of(Cow::Borrowed("")))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(""))
+    fn visit_bool<E>(self, _: bool) -> Result<Content<'de>, E> {
+        Ok(Content::of(Cow::Borrowed("")))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(""))
+    fn visit_i64<E>(self, _: i64) -> Result<Content<'de>, E> {
+        Ok(Content::of(Cow::Borrowed("")))
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(""))
+    fn visit_u64<E>(self, _: u64) -> Result<Content<'de>, E> {
+        Ok(Content::of(Cow::Borrowed("")))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(""))
+    fn visit_f64<E>(self, _: f64) -> Result<Content<'de>, E> {
+        Ok(Content::of(Cow::Borrowed("")))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Cow<'de, str>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content<'de>, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Cow::Borrowed(""))
+        Ok(Content::of(Cow::Borrowed("")))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Cow<'de, str>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content<'de>, A::Error> {
         #[derive(Deserialize)]
         struct Part<'a> {
             #[serde(borrow, default)]
             text: Text<'a>,
+            #[serde(borrow, default)]
+            thinking: Text<'a>,
         }
-        let mut joined = String::new();
+        let (mut text, mut thought) = (String::new(), String::new());
         while let Some(part) = parts.next_element::<Part<'de>>()? {
-            joined += &part.text.0;
+            text += &part.text.0;
+            thought += &part.thinking.0;
         }
-        Ok(Cow::Owned(joined))
+        Ok(Content {
+            text: Cow::Owned(text),
+            thought: Cow::Owned(thought),
+        })
     }
 }
 

@@ -141,7 +141,8 @@ fn is_about_apply_patch(param: &str, message: &str, is_not_taken: bool) -> bool 
 fn is_about_all_tools(message: &str) -> bool {
     [
         "does not support tools",
-        "does not support tool",
+        "does not support tool call",
+        "does not support tool use",
         "does not support function call",
         "support tool use",
         "tools are not supported",

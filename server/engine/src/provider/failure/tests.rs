@@ -366,6 +366,7 @@ fn what_is_refused_by_name_is_known() {
             "",
             Some(Drop(Feature::StreamUsage)),
         ),
+        ("The model does not support tool_choice", "", None),
         ("The model 'temperature-1' does not exist", "", None),
         (
             "Invalid type for 'input[0].content'.",

@@ -5,14 +5,12 @@
 
 use serde_json::{Value, json};
 
+use super::ends::{cancelled, cut, limit, not_json, protocol, too_long, usage};
 use super::items::{self, BETWEEN, Runs, text};
 use crate::provider::body::Body;
 use crate::provider::native::{self, NativeTool};
-use crate::provider::sse::{Event, MAX_EVENT, TooLong};
-use crate::provider::tally::Sums;
-use crate::provider::{
-    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage, failure,
-};
+use crate::provider::sse::{Event, TooLong};
+use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};
 
 /// The most calls in one reply.
 pub const MAX_CALLS: usize = 256;
@@ -409,56 +407,4 @@ impl Reply {
         }
         out.extend(self.usage.map(ModelEvent::Usage));
     }
-}
-
-fn usage(usage: &Value) -> Option<Usage> {
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    let read = &usage["input_tokens_details"];
-    usage.is_object().then(|| {
-        let sums = Sums {
-            read: number(&usage["input_tokens"]),
-            written: number(&usage["output_tokens"]),
-            total: usage["total_tokens"].as_u64(),
-            cached: number(&read["cached_tokens"]),
-            cache_write: number(&read["cache_write_tokens"]),
-            reasoning: number(&usage["output_tokens_details"]["reasoning_tokens"]),
-        };
-        sums.parts()
-    })
-}
-
-fn cut() -> ModelError {
-    let message = "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on";
-    ModelError::new(ModelErrorKind::Cut, message)
-}
-
-fn cancelled() -> ModelError {
-    let message = "the provider cancelled the answer; what had arrived is kept, try again to go on";
-    ModelError::new(ModelErrorKind::Cut, message)
-}
-
-fn too_long() -> ModelError {
-    limit(&format!(
-        "wrote more than {} MiB in one event",
-        MAX_EVENT >> 20
-    ))
-}
-
-fn limit(what: &str) -> ModelError {
-    ModelError::new(
-        ModelErrorKind::Limit,
-        format!("the model {what}; ask for smaller steps"),
-    )
-}
-
-fn protocol(what: &str) -> ModelError {
-    ModelError::new(
-        ModelErrorKind::Protocol,
-        format!("the model's server {what}; try again or use another model"),
-    )
-}
-
-fn not_json() -> ModelError {
-    let message = "the model's server sent something that is not a response of OpenAI's format; check the base URL and the provider's kind, or try again";
-    ModelError::new(ModelErrorKind::Protocol, message)
 }

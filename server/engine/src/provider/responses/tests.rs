@@ -279,6 +279,9 @@ fn both_shapes_of_an_error_and_a_failed_response_are_understood() {
 fn why_an_answer_ends_is_told() {
     let reason = |script: &str| {
         let events = decode_cut_everywhere(frame(script).as_bytes());
+        // Among these is a call that the limit has cut: it is neither run nor sent back.
+        let is_cut = |it: &ModelEvent| matches!(it, ModelEvent::Call(_) | ModelEvent::Raw(_));
+        assert!(!events.iter().any(is_cut), "{events:?}");
         format!("{:?}\n", events.last().unwrap())
     };
     let incomplete = |reason: &str| {

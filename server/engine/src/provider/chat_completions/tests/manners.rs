@@ -234,3 +234,19 @@ fn what_hangs_on_finished_calls_is_kept_when_the_stream_is_cut() {
     let raw = ModelEvent::Raw(json!({"reasoning_content": "hm"}));
     assert_eq!(events[events.len() - 2], raw, "{events:?}");
 }
+
+#[test]
+fn thinking_among_the_parts_of_a_content_is_thinking() {
+    check(
+        r#"
+        {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]}]}}]}
+        {"choices":[{"delta":{"content":[{"type":"text","text":"Hello"},{"type":"new","value":1}]}}]}
+        finish: stop
+        "#,
+        expect![[r#"
+            Thought("Hm")
+            Text("Hello")
+            Ended(EndTurn)
+        "#]],
+    );
+}
