@@ -17,6 +17,7 @@ mod edits;
 mod files;
 mod generated;
 mod instructions;
+mod keys;
 #[cfg(target_os = "linux")]
 mod kill_rounds;
 mod lifecycle;
@@ -44,5 +45,6 @@ mod shell_policy;
 mod surfaces;
 mod tasks;
 mod tidy;
+mod tls;
 mod unsaved;
 mod widening;

@@ -43,6 +43,7 @@ impl Host {
         };
         let most = Duration::from_secs(limits.classifier_secs);
         let (inbox, key) = (self.inbox.clone(), session.clone());
+        let keys = self.keys.clone();
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
                 let (said, mut heard) = mpsc::channel(16);
@@ -54,10 +55,11 @@ impl Host {
                 };
                 let provider = reached.wire.provider();
                 let asking = async {
-                    match reached.with_key().await {
-                        Ok(endpoint) => {
+                    match reached.with_key(&keys).await {
+                        Ok((endpoint, place)) => {
                             let http = provider.request(&endpoint, &request);
-                            model::run(provider, http, patience, token, sink).await;
+                            let origin = reached.key.origin(place.as_ref());
+                            model::run(provider, http, origin, patience, token, sink).await;
                         }
                         Err(why) => sink.fail(ModelError::new(ModelErrorKind::Auth, why)).await,
                     }
