@@ -185,7 +185,7 @@ fn a_certificate_that_cannot_be_trusted_is_one_sentence_with_what_to_do() {
     }));
     let foreign = told(&Server::start(&trusted, "models.test", |_| {}));
     expect_test::expect![[r#"
-        The certificate of the model's server at https://localhost:PORT/v1/chat/completions cannot be trusted (BadSignature); check that base_url is right.
+        The certificate of the model's server at https://localhost:PORT/v1/chat/completions comes from an authority that is not trusted here; if you trust it, add its authority's certificate to the system's trusted ones, or name a file of all to be trusted in the environment variable SSL_CERT_FILE, and start the editor anew.
         The certificate of the model's server at https://localhost:PORT/v1/chat/completions has expired; have it renewed, or set this machine's clock.
         The certificate of the model's server at https://localhost:PORT/v1/chat/completions is not valid yet; set this machine's clock.
         The certificate of the model's server at https://localhost:PORT/v1/chat/completions is for another host; check that base_url has the right name."#]].assert_eq(&[unknown, expired, future, foreign].join("\n"));

@@ -284,10 +284,10 @@ mod tests {
 
     #[test]
     fn no_error_tells_what_was_stored() {
-        let secret = b"canary".to_vec();
+        let held = b"canary".to_vec();
         let texts = [
-            words(&Error::BadEncoding(secret.clone())),
-            words(&Error::BadDataFormat(secret, "canary".into())),
+            words(&Error::BadEncoding(held.clone())),
+            words(&Error::BadDataFormat(held, "canary".into())),
         ];
         assert!(texts.iter().all(|it| !it.contains("canary")), "{texts:?}");
     }
