@@ -279,7 +279,6 @@ fn the_key_is_sent_in_googles_header() {
 }
 
 #[test]
-#[ignore = "needs the session's retry"]
 fn a_server_that_does_not_know_json_schema_is_asked_again_without_it() {
     let stage = stage();
     let (_, prompt, asked) = stage.ask("go");

@@ -19,6 +19,7 @@ mod files;
 mod gemini;
 mod generated;
 mod instructions;
+mod keys;
 #[cfg(target_os = "linux")]
 mod kill_rounds;
 mod lifecycle;
@@ -49,5 +50,6 @@ mod shell_policy;
 mod surfaces;
 mod tasks;
 mod tidy;
+mod tls;
 mod unsaved;
 mod widening;

@@ -196,7 +196,6 @@ fn an_error_in_the_stream_is_said() {
 }
 
 #[test]
-#[ignore = "needs the session's retry"]
 fn a_model_without_thinking_is_asked_again_without_it() {
     let stage = stage("[default_model]\nreasoning = \"high\"\n");
     let (_, prompt, asked) = stage.ask("go");

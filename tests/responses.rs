@@ -175,7 +175,6 @@ const REFUSALS: [(&str, &str, &str); 3] = [
 ];
 
 #[test]
-#[ignore = "needs the session's retry"]
 fn what_a_model_of_openai_refuses_by_name_is_left_out_from_then_on() {
     let stage = stage("");
     let (session, prompt, mut asked) = stage.ask("go");
@@ -199,7 +198,6 @@ fn what_a_model_of_openai_refuses_by_name_is_left_out_from_then_on() {
 }
 
 #[test]
-#[ignore = "needs the session's retry"]
 fn encrypted_reasoning_that_openai_refuses_is_left_out_and_the_session_goes_on() {
     let stage = stage("");
     let (session, prompt, mut asked) = stage.ask("go");

@@ -267,7 +267,6 @@ fn r_030_the_call_goes_back_in_the_form_the_model_wrote() {
 }
 
 #[test]
-#[ignore = "needs the session's retry"]
 fn r_033_a_model_that_refuses_these_tools_gets_our_schemas_from_then_on() {
     let mut stage = stage("");
     let (session, prompt, asked) = stage.ask("go");

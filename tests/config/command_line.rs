@@ -29,6 +29,7 @@ pub fn undine_with(
         .env("TMPDIR", workspace.outside("tmp"))
         .env("UNDINE_CONFIG_DIR", workspace.outside("config"))
         .env("UNDINE_DATA_DIR", workspace.outside("data"))
+        .env("UNDINE_NO_KEYRING", "1")
         .envs(environment.iter().copied())
         .current_dir(workspace.root())
         .stdin(Stdio::null())

@@ -23,6 +23,7 @@ const HOST: Layers = &[
     // The outside world, each behind a small API.
     &[
         "git",
+        "keyring",
         "workspace",
         "regular",
         "folder",

@@ -82,6 +82,19 @@ command("UndinePermissions", function()
   require("undine.permissions").pick()
 end, { desc = "List what is not asked again, and take an answer back" })
 
+--- A provider's key, stored and forgotten.
+for name, action in pairs({ UndineLogin = "login", UndineLogout = "logout" }) do
+  command(name, function(args)
+    require("undine.login")[action](args.args)
+  end, {
+    nargs = "?",
+    complete = function(lead)
+      return require("undine.login").complete(lead)
+    end,
+    desc = ("%s a provider's key"):format(action == "login" and "Store" or "Forget"),
+  })
+end
+
 command("UndineSessions", function()
   require("undine.session").pick()
 end, { desc = "Choose an earlier session and load it" })

@@ -59,6 +59,15 @@ export const stopProcess = new RequestType<StopProcessParams, StopProcessResult,
 /** Moves the commands that a session's turn waits for to the background; they go on. Editor to server. */
 export const detachProcess = new RequestType<DetachProcessParams, ProcessList, unknown>("undine/process/detach");
 
+/** Tells where the providers' keys are, never what they are. Editor to server. */
+export const authStatus = new RequestType<AuthStatusParams, AuthStatus, unknown>("undine/auth/status");
+
+/** Stores a provider's key in the system's keyring; it counts for the next request. Editor to server. */
+export const setKey = new RequestType<SetKeyParams, ProviderKey, unknown>("undine/auth/set");
+
+/** Takes a provider's key out of the system's keyring. Editor to server. */
+export const clearKey = new RequestType<ClearKeyParams, ClearKeyResult, unknown>("undine/auth/clear");
+
 /**
  * Ends the running turn; every running and queued prompt of the session is answered with the stop
  * reason `cancelled`. Editor to server.
@@ -631,6 +640,60 @@ export interface DetachProcessParams {
     sessionId: string;
     /** The call whose command is meant; all that run, if missing. */
     toolCallId?: string | null;
+}
+
+/** Asks where the providers' keys are. */
+export interface AuthStatusParams {
+    /** Only this one; all, if missing. */
+    provider?: string | null;
+}
+
+/** Where the keys are. Never what they are. */
+export interface AuthStatus {
+    /** The providers that are known by name, then the configuration's own. */
+    providers: ProviderKey[];
+    /** Why the keyring could not be asked, in one sentence. */
+    problem?: string | null;
+}
+
+/** Where the key of a provider is. */
+export interface ProviderKey {
+    provider: string;
+    source: KeySource;
+    /** The environment variable that holds it. */
+    variable?: string | null;
+    /** Whether nothing can be asked of the provider without one. */
+    needed: boolean;
+    /** Whether one that is stored now would be used. */
+    storable: boolean;
+}
+
+/** What holds a key. */
+export type KeySource =
+    | "env"
+    | "keyring"
+    | "none";
+
+/** Stores a key in the system's keyring. It counts for the next request. */
+export interface SetKeyParams {
+    provider: string;
+    /**
+     * The key alone: printable ASCII without blanks, 2500 characters at most. Blanks around it are taken
+     * off. Keep it out of logs.
+     */
+    apiKey: string;
+}
+
+/** Takes a key out of the system's keyring. */
+export interface ClearKeyParams {
+    provider: string;
+}
+
+/** Where the key is now: there may be one in the environment. */
+export interface ClearKeyResult {
+    /** False if the keyring had none. */
+    removed: boolean;
+    now: ProviderKey;
 }
 
 export interface CancelNotification {

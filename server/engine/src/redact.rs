@@ -22,11 +22,14 @@
 //! look like a literal. An expression, a variable, a type or a call is no secret. Where text and code cannot be told
 //! apart (`password = hunter`), code wins.
 //!
+//! A provider's key that was found is known by its value and masked whatever it looks like (`known.rs`).
+//!
 //! The scanner is written by hand: the rules look to both sides of a place and need no backtracking, each place is
 //! looked at a bounded number of times, and a small text costs less than a regular expression's start.
 
 mod assign;
 mod json;
+mod known;
 mod name;
 mod pem;
 mod record;
@@ -38,6 +41,7 @@ mod token;
 mod value;
 
 pub use json::{redact_json, redact_strings};
+pub use known::learn;
 pub use record::{holds_secret, redact_record};
 pub use stream::Stream;
 

@@ -52,12 +52,14 @@ impl Host {
         let most = Duration::from_secs(limits.classifier_secs);
         let ollama = self.ollama.clone();
         let (inbox, key) = (self.inbox.clone(), session.clone());
+        let keys = self.keys.clone();
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
                 let provider = reached.wire.provider();
                 let known = request.learned.clone();
                 let answered = async {
-                    let endpoint = reached.with_key().await?;
+                    let (endpoint, place) = reached.with_key(&keys).await?;
+                    let origin = reached.key.origin(place.as_ref());
                     let prepared = ollama.prepare(&reached, &endpoint, &wishes, &mut request);
                     prepared.await.map_err(|it| it.message)?;
                     for _ in 0..MOST_REQUESTS {
@@ -69,7 +71,9 @@ impl Host {
                             inbox: said,
                             room: async || {},
                         };
-                        let asking = model::run(provider, http, patience, token.clone(), sink);
+                        let origin = origin.clone();
+                        let asking =
+                            model::run(provider, http, origin, patience, token.clone(), sink);
                         match tokio::join!(asking, listen(&mut heard)).1 {
                             Err(NoAnswer::Refused(refusal, why)) => {
                                 let level = request.level();

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod doctor;
+mod login;
 mod models;
 mod settings;
 mod template;
@@ -12,6 +13,7 @@ use crate::demo;
 use crate::documents::Documents;
 use crate::event::Event;
 use crate::handlers::{Reviewing, Shown};
+use crate::keys::Keys;
 use crate::layers::{CommandLine, Layers};
 use crate::lsp::{self, FrontEvent, Limits, Out};
 use crate::main_loop::{self, Host};
@@ -165,6 +167,19 @@ enum Command {
         #[command(subcommand)]
         what: models::Models,
     },
+    /// Stores a provider's key in the system's keyring; without a name, lists where the providers' keys are.
+    ///
+    /// The key is typed at the terminal, where it is not shown, or read from stdin. A key in the environment counts
+    /// before one that is stored. Keys are never shown.
+    Login {
+        /// The provider's name: a known one, or a table's under `[providers]`.
+        provider: Option<String>,
+    },
+    /// Takes a provider's key out of the system's keyring.
+    Logout {
+        /// The provider's name.
+        provider: String,
+    },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.
     ///
     /// The configured model answers, or the one that `--model` names; without one a built-in script does.
@@ -207,6 +222,12 @@ pub fn main() -> ExitCode {
         }
         Some(Command::Models { what }) => {
             models::run(what, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Login { provider }) => {
+            login::login(provider, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Logout { provider }) => {
+            login::logout(&provider, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
@@ -480,6 +501,7 @@ pub(crate) async fn with_host(
         checkpoints: Checkpoints::new(&folders.data),
         permissions: Permissions::new(&folders.config),
         models: LearnedModels::new(&folders.data),
+        keys: Keys::from_environment(),
         folders,
         client: Client::default(),
         layers: Layers::new(flags.command_line),

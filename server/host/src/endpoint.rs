@@ -2,10 +2,12 @@
 
 mod vendors;
 
-use crate::keys::{KeyPlace, Need};
+use crate::keys::{KeyPlace, Keys, Need, Place};
 use crate::store::learned::ModelKey;
 use engine::provider::{Endpoint, NativeTool, Wire, without_secrets};
 use protocol::config::{Config, ProviderKind};
+use std::sync::Arc;
+use std::time::Duration;
 use url::{Host, Url};
 use vendors::VENDORS;
 
@@ -30,13 +32,15 @@ impl Reached {
         ModelKey::new(&self.endpoint.base_url, &self.model)
     }
 
-    /// The way to the model with its key. The error is one sentence for the person.
-    pub async fn with_key(&self) -> Result<Endpoint, String> {
-        let key = self.key.find().await?.map(|it| it.key);
-        Ok(Endpoint {
+    /// The way to the model with its key, and where that was. The error is one sentence for the person.
+    pub async fn with_key(&self, keys: &Arc<Keys>) -> Result<(Endpoint, Option<Place>), String> {
+        let found = keys.find(&self.key).await?;
+        let (key, place) = found.map(|it| (it.key, it.place)).unzip();
+        let endpoint = Endpoint {
             key,
             ..self.endpoint.clone()
-        })
+        };
+        Ok((endpoint, place))
     }
 }
 
@@ -168,6 +172,39 @@ pub fn key_place(config: &Config, name: &str) -> KeyPlace {
         variables,
         is_named,
         need,
+        patience: Duration::from_millis(config.limits.keyring_ms),
+    }
+}
+
+/// Every provider that is known here: by name, then the configuration's own.
+pub fn providers(config: &Config) -> Vec<String> {
+    let known = VENDORS.iter().map(|it| it.name.to_owned());
+    let own = config.providers.keys();
+    let own = own.filter(|it| vendors::find(it).is_none()).cloned();
+    known.chain(own).collect()
+}
+
+/// Where the key of a provider is looked for, if there is such a provider. The error is one sentence for the person.
+pub fn known_place(config: &Config, name: &str) -> Result<KeyPlace, String> {
+    let names = providers(config);
+    match names.iter().any(|it| it == name) {
+        true => Ok(key_place(config, name)),
+        false => Err(format!(
+            "There is no provider {name}; add [providers.{name}] to config.toml or use one of {}.",
+            names.join(", ")
+        )),
+    }
+}
+
+/// Where a key can be stored for a provider: not where the configuration names a variable. The error is one sentence for the person.
+pub fn storable_place(config: &Config, name: &str) -> Result<KeyPlace, String> {
+    let place = known_place(config, name)?;
+    match place.is_named {
+        false => Ok(place),
+        true => Err(format!(
+            "The key of {name} comes from the environment variable {}, because api_key_env under [providers.{name}] says so; take that line out first, or set the variable.",
+            place.variables.join(" or ")
+        )),
     }
 }
 
@@ -249,6 +286,15 @@ mod tests {
         let of = |shell| natives_of(Wire::Messages, shell);
         assert_eq!(of(Shell::PowerShell), [NativeTool::TextEditor]);
         assert_eq!(of(Shell::Posix), [NativeTool::TextEditor, NativeTool::Bash]);
+    }
+
+    #[test]
+    fn no_command_sees_a_known_provider_s_key() {
+        let keys = VENDORS.iter().flat_map(|it| it.keys);
+        let seen: Vec<_> = keys
+            .filter(|it| !crate::process::environment::is_secret(it))
+            .collect();
+        assert_eq!(seen, Vec::<&&str>::new());
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod actions;
 mod annotations;
 mod answers;
 mod approvals;
+mod auth;
 mod checkpoints;
 mod commands;
 mod commits;

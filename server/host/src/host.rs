@@ -5,6 +5,7 @@
 
 pub mod folder;
 pub mod git;
+pub mod keyring;
 pub mod process;
 pub mod regular;
 pub mod scratchpad;

@@ -9,6 +9,7 @@ use crate::documents::Documents;
 use crate::errand::Errand;
 use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::{Approving, Reviewing, SaveWaiter, Shown};
+use crate::keys::Keys;
 use crate::layers::Layers;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
 use crate::ollama;
@@ -80,6 +81,7 @@ pub struct Host {
     pub(crate) permissions: Permissions,
     /// What models have refused.
     pub(crate) models: LearnedModels,
+    pub(crate) keys: Arc<Keys>,
     /// What sessions are to be told, in order, after the effects at hand.
     pub(crate) due: VecDeque<(SessionKey, Input)>,
     /// Told once when the parent is gone.
@@ -275,6 +277,9 @@ impl Host {
                     ClientRequest::DetachProcess(params) => {
                         reply.send::<methods::DetachProcess>(self.detach_process(&params))
                     }
+                    ClientRequest::AuthStatus(params) => self.auth_status(params, reply),
+                    ClientRequest::SetKey(params) => self.set_key(params, reply),
+                    ClientRequest::ClearKey(params) => self.clear_key(params, reply),
                 },
                 Incoming::Lsp(request) => match request {
                     LspRequest::CodeAction(params) => reply.send_value(self.code_actions(params)),

@@ -8,6 +8,7 @@ use engine::provider::{
 };
 use futures_util::StreamExt;
 use protocol::session::StreamId;
+use rustls::CertificateError;
 use std::error::Error;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -25,6 +26,9 @@ pub struct Sink<R> {
     /// Waits while the editor is behind, so that the model is slowed down and nothing piles up.
     pub room: R,
 }
+
+/// Where the key of a request was, for people: said where the provider refuses it. Empty: none was sent.
+pub type KeyOrigin = String;
 
 impl<R: AsyncFn()> Sink<R> {
     /// There is no answer.
@@ -54,18 +58,20 @@ pub struct Patience {
 pub async fn run<R: AsyncFn()>(
     provider: &'static dyn Provider,
     request: HttpRequest,
+    key: KeyOrigin,
     patience: Patience,
     token: CancellationToken,
     sink: Sink<R>,
 ) {
     let hidden = request.clone();
-    let asked = ask(provider, request, patience, &sink);
+    let asked = ask(provider, request, &key, patience, &sink);
     tokio::select! {
         biased;
         // The session has closed the turn already; nobody waits for a word.
         () = token.cancelled() => {}
         asked = asked => if let Err(mut error) = asked {
             error.message = hidden.hide(&error.message);
+            say_origin(&mut error, &key);
             sink.send(vec![ModelEvent::Failed(error)]).await;
         },
     }
@@ -74,6 +80,7 @@ pub async fn run<R: AsyncFn()>(
 async fn ask<R: AsyncFn()>(
     provider: &'static dyn Provider,
     request: HttpRequest,
+    key: &KeyOrigin,
     patience: Patience,
     sink: &Sink<R>,
 ) -> Result<(), ModelError> {
@@ -133,6 +140,7 @@ async fn ask<R: AsyncFn()>(
         }
         if let Some(ModelEvent::Failed(error)) = events.last_mut() {
             error.message = request.hide(&error.message);
+            say_origin(error, key);
         }
         let is_last = at_end
             || matches!(
@@ -143,6 +151,14 @@ async fn ask<R: AsyncFn()>(
         if is_last {
             return Ok(());
         }
+    }
+}
+
+/// A person has to know which key was refused.
+fn say_origin(error: &mut ModelError, key: &KeyOrigin) {
+    if error.kind == ModelErrorKind::Auth && !key.is_empty() {
+        let said = error.message.trim_end_matches('.');
+        error.message = format!("{said}; {key}.");
     }
 }
 
@@ -202,7 +218,11 @@ fn client(connect: Duration, route: Route) -> Result<&'static reqwest::Client, M
     static DIRECT: OnceLock<reqwest::Client> = OnceLock::new();
     static AS_THE_SYSTEM_SAYS: OnceLock<reqwest::Client> = OnceLock::new();
     let (place, builder) = match route {
-        Route::Direct => (&DIRECT, reqwest::Client::builder().no_proxy()),
+        // Nothing is encrypted there, so no certificate is read, and none need be there.
+        Route::Direct => (
+            &DIRECT,
+            reqwest::Client::builder().no_proxy().tls_certs_only([]),
+        ),
         Route::AsTheSystemSays => (&AS_THE_SYSTEM_SAYS, reqwest::Client::builder()),
     };
     if let Some(client) = place.get() {
@@ -220,7 +240,10 @@ fn client(connect: Duration, route: Route) -> Result<&'static reqwest::Client, M
         .map_err(|error| {
             ModelError::new(
                 ModelErrorKind::Unreachable,
-                format!("HTTP cannot be used here ({}).", chain(&error)),
+                format!(
+                    "No encrypted connection can be made here ({}); see that the system has its certificates (on Linux the package ca-certificates), or that the environment variable SSL_CERT_FILE names a file that holds some.",
+                    root(&error)
+                ),
             )
         })?;
     Ok(place.get_or_init(|| made))
@@ -244,11 +267,60 @@ pub fn unreachable_at(url: &str, error: &reqwest::Error) -> ModelError {
 }
 
 fn unreachable(address: &str, error: &reqwest::Error) -> ModelError {
+    if let Some(fault) = certificate_fault(error) {
+        let message = format!(
+            "The certificate of the model's server at {address} {}.",
+            words(fault)
+        );
+        return ModelError::new(ModelErrorKind::Unreachable, message);
+    }
     let message = format!(
         "The model's server at {address} cannot be reached ({}); check that it runs and that base_url is right.",
         root(error)
     );
     ModelError::new(ModelErrorKind::Unreachable, message)
+}
+
+/// What is wrong with the server's certificate, if that is why there is no connection.
+fn certificate_fault(error: &reqwest::Error) -> Option<&CertificateError> {
+    let mut at: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(cause) = at {
+        if let Some(rustls::Error::InvalidCertificate(fault)) = cause.downcast_ref() {
+            return Some(fault);
+        }
+        // An error of input and output names as its source what its inner error names, and not that one.
+        let inner = cause.downcast_ref::<std::io::Error>();
+        at = match inner.and_then(std::io::Error::get_ref) {
+            Some(inner) => Some(inner),
+            None => cause.source(),
+        };
+    }
+    None
+}
+
+/// What is wrong with a certificate and what to do.
+fn words(fault: &CertificateError) -> String {
+    match fault {
+        CertificateError::UnknownIssuer => {
+            let where_to = match cfg!(any(windows, target_os = "macos")) {
+                true => "add its authority's certificate to the system's trusted ones",
+                false => {
+                    "add its authority's certificate to the system's trusted ones, or name a file of all to be trusted in the environment variable SSL_CERT_FILE, and start the editor anew"
+                }
+            };
+            format!("comes from an authority that is not trusted here; if you trust it, {where_to}")
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "has expired; have it renewed, or set this machine's clock".to_owned()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "is not valid yet; set this machine's clock".to_owned()
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "is for another host; check that base_url has the right name".to_owned()
+        }
+        other => format!("cannot be trusted ({other}); check that base_url is right"),
+    }
 }
 
 fn quiet(patience: Patience) -> ModelError {

@@ -238,6 +238,7 @@ impl Host {
         let wishes = Wishes::of(&open.config, &reached, roots_of(open));
         let ollama = self.ollama.clone();
         let out = self.out.clone();
+        let keys = self.keys.clone();
         let room = async move || out.room().await;
         let sink = Sink {
             session: session.clone(),
@@ -250,8 +251,13 @@ impl Host {
             |token| async move {
                 // Not in the loop: with its pictures it can be of many megabytes.
                 let n_bytes = pictures_of(&request);
-                let endpoint = match reached.with_key().await {
-                    Ok(endpoint) => endpoint,
+                let found = reached.with_key(&keys).await;
+                if let Some(warning) = keys.warning(&reached.key) {
+                    // A loop that is gone warns nobody.
+                    let _ = sink.inbox.send(Event::Warn(warning)).await;
+                }
+                let (endpoint, place) = match found {
+                    Ok(found) => found,
                     Err(why) => return sink.fail(ModelError::new(ModelErrorKind::Auth, why)).await,
                 };
                 let prepared = tokio::select! {
@@ -265,7 +271,8 @@ impl Host {
                 let provider = reached.wire.provider();
                 let http = files::compute(n_bytes, || provider.request(&endpoint, &request));
                 drop(request);
-                model::run(provider, http, patience, token, sink).await;
+                let origin = reached.key.origin(place.as_ref());
+                model::run(provider, http, origin, patience, token, sink).await;
             },
         );
     }
@@ -457,16 +464,32 @@ impl Host {
     }
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {
+        let login = self.login_for(session, end);
         for prompt in prompts {
             let Some(open) = self.sessions.get_mut(session) else {
                 return;
             };
             match open.waiting.remove(&prompt) {
-                Some(Waiter::Request { reply, .. }) => answer_request(reply, end),
+                Some(Waiter::Request { reply, .. }) => answer_request(reply, end, login.as_deref()),
                 Some(Waiter::Task(view)) => self.end_task(view, end),
                 None => {}
             }
         }
+    }
+
+    /// The provider whose key the person can store now to be served, if that is why a prompt failed. What the keyring said
+    /// of it before is forgotten: the person may have stored another one meanwhile.
+    fn login_for(&self, session: &SessionKey, end: &PromptEnd) -> Option<String> {
+        let PromptEnd::Failed(error) = end else {
+            return None;
+        };
+        if error.kind != ModelErrorKind::Auth {
+            return None;
+        }
+        let config = &self.sessions.get(session)?.config;
+        let place = endpoint::key_place(config, &config.default_model.provider);
+        self.keys.forget(&place.provider);
+        (place.takes_keyring() && self.keys.can_store()).then_some(place.provider)
     }
 
     /// A task's end, for an editor without a chat: the answer as a message.
@@ -560,8 +583,15 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-fn answer_request(reply: Reply, end: &PromptEnd) {
-    reply.send::<methods::Prompt>(outcome(end).map(acp::PromptResponse::new));
+/// `login`: the provider whose key would help.
+fn answer_request(reply: Reply, end: &PromptEnd, login: Option<&str>) {
+    let outcome = outcome(end).map(acp::PromptResponse::new);
+    reply.send::<methods::Prompt>(outcome.map_err(|mut error| {
+        if let (Some(provider), Some(Value::Object(data))) = (login, &mut error.data) {
+            data.insert("provider".to_owned(), json!(provider));
+        }
+        error
+    }));
 }
 
 /// How a prompt ended, in ACP's words or as an error with `data: {kind, hint}`.

@@ -52,6 +52,12 @@ macro_rules! client_requests {
             StopProcess = "undine/process/stop": $crate::process::StopProcessParams => $crate::process::StopProcessResult,
             /// Moves the commands that a session's turn waits for to the background; they go on.
             DetachProcess = "undine/process/detach": $crate::process::DetachProcessParams => $crate::process::ProcessList,
+            /// Tells where the providers' keys are, never what they are.
+            AuthStatus = "undine/auth/status": $crate::auth::AuthStatusParams => $crate::auth::AuthStatus,
+            /// Stores a provider's key in the system's keyring; it counts for the next request.
+            SetKey = "undine/auth/set": $crate::auth::SetKeyParams => $crate::auth::ProviderKey,
+            /// Takes a provider's key out of the system's keyring.
+            ClearKey = "undine/auth/clear": $crate::auth::ClearKeyParams => $crate::auth::ClearKeyResult,
         }
     };
 }

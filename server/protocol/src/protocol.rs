@@ -4,6 +4,7 @@
 //! Nothing here decides or does; a session's state is never serialized.
 
 pub mod approval;
+pub mod auth;
 pub mod checkpoint;
 pub mod config;
 pub mod document;

@@ -221,7 +221,11 @@ end
 ---@param err lsp.ResponseError
 ---@return string
 function M.error_line(err)
-  local hint = type(err.data) == "table" and err.data.hint
+  local data = type(err.data) == "table" and err.data or {}
+  local hint = data.hint
+  if data.kind == "auth" and type(data.provider) == "string" then
+    hint = (":UndineLogin %s takes it here."):format(data.provider)
+  end
   local message = tostring(err.message or "the server gave no reason"):gsub("%s+", " ")
   if type(hint) == "string" and hint ~= "" then
     return ("%s %s"):format((message:gsub("([^.!?])$", "%1.")), (hint:gsub("%s+", " ")))

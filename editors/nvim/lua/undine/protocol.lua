@@ -21,6 +21,9 @@
 ---| '"undine/process/read"' # The newest output of a process in the background. agent.ReadProcessParams -> agent.ReadProcessResult
 ---| '"undine/process/stop"' # Ends a process in the background with all it has started. agent.StopProcessParams -> agent.StopProcessResult
 ---| '"undine/process/detach"' # Moves the commands that a session's turn waits for to the background; they go on. agent.DetachProcessParams -> agent.ProcessList
+---| '"undine/auth/status"' # Tells where the providers' keys are, never what they are. agent.AuthStatusParams -> agent.AuthStatus
+---| '"undine/auth/set"' # Stores a provider's key in the system's keyring; it counts for the next request. agent.SetKeyParams -> agent.ProviderKey
+---| '"undine/auth/clear"' # Takes a provider's key out of the system's keyring. agent.ClearKeyParams -> agent.ClearKeyResult
 ---| '"session/cancel"' # Ends the running turn; every running and queued prompt of the session is answered with the stop reason `cancelled`. agent.CancelNotification
 
 --- What the server sends.
@@ -487,6 +490,43 @@
 ---@class agent.DetachProcessParams
 ---@field sessionId string
 ---@field toolCallId? string|vim.NIL The call whose command is meant; all that run, if missing.
+
+--- Asks where the providers' keys are.
+---@class agent.AuthStatusParams
+---@field provider? string|vim.NIL Only this one; all, if missing.
+
+--- Where the keys are. Never what they are.
+---@class agent.AuthStatus
+---@field providers agent.ProviderKey[] The providers that are known by name, then the configuration's own.
+---@field problem? string|vim.NIL Why the keyring could not be asked, in one sentence.
+
+--- Where the key of a provider is.
+---@class agent.ProviderKey
+---@field provider string
+---@field source agent.KeySource
+---@field variable? string|vim.NIL The environment variable that holds it.
+---@field needed boolean Whether nothing can be asked of the provider without one.
+---@field storable boolean Whether one that is stored now would be used.
+
+--- What holds a key.
+---@alias agent.KeySource
+---| '"env"'
+---| '"keyring"'
+---| '"none"'
+
+--- Stores a key in the system's keyring. It counts for the next request.
+---@class agent.SetKeyParams
+---@field provider string
+---@field apiKey string The key alone: printable ASCII without blanks, 2500 characters at most. Blanks around it are taken off. Keep it out of logs.
+
+--- Takes a key out of the system's keyring.
+---@class agent.ClearKeyParams
+---@field provider string
+
+--- Where the key is now: there may be one in the environment.
+---@class agent.ClearKeyResult
+---@field removed boolean False if the keyring had none.
+---@field now agent.ProviderKey
 
 ---@class agent.CancelNotification
 ---@field sessionId agent.SessionId

@@ -1,6 +1,6 @@
 //! Goes through a text once and stops where a rule may begin.
 
-use super::{assign, pem, token};
+use super::{assign, known, pem, token};
 use std::ops::Range;
 
 /// Whether the text goes on behind its last byte.
@@ -107,6 +107,12 @@ pub(super) fn scan(text: &str, ends: Ends) -> Scan {
 
 /// Finds what begins from a place on; rules still look back to what is before it.
 pub(super) fn scan_from(text: &str, from: usize, ends: Ends) -> Scan {
+    let mut scan = by_rules(text, from, ends);
+    known::add(text, from, ends, &mut scan);
+    scan
+}
+
+fn by_rules(text: &str, from: usize, ends: Ends) -> Scan {
     let text = Text {
         bytes: text.as_bytes(),
         ends,

@@ -6,7 +6,7 @@
 use super::settings::{here, is_file, origin_of, print};
 use crate::endpoint;
 use crate::instructions;
-use crate::keys::Need;
+use crate::keys::{Keys, Need};
 use crate::layers::{CommandLine, project_file, user_file};
 use crate::process::sandbox::{self, Files, Kernel, Sandbox};
 use crate::scratchpad::Scratchpad;
@@ -15,7 +15,8 @@ use crate::workspace;
 use engine::config::{Origin, Resolved};
 use engine::provider::without_secrets;
 use engine::text::visible;
-use protocol::config::{Filesystem, Network};
+use protocol::auth::KeySource;
+use protocol::config::{Config, Filesystem, Network};
 use serde::Serialize;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
@@ -65,7 +66,9 @@ pub(super) fn run(
         version: env!("CARGO_PKG_VERSION"),
         findings: Vec::new(),
     };
-    model(&mut report, &resolved, online);
+    let keys = Keys::from_environment();
+    model(&mut report, &resolved, &keys, online);
+    key_sources(&mut report, &resolved.config, &keys);
     settings(&mut report, &resolved, &root);
     confinement(&mut report, &resolved, &root);
     files(&mut report, &resolved, &root);
@@ -89,7 +92,34 @@ pub(super) fn run(
     })
 }
 
-fn model(report: &mut Report, resolved: &Resolved, online: bool) {
+/// Where the keys of all providers are: env, keyring or none (spec 28).
+fn key_sources(report: &mut Report, config: &Config, keys: &Keys) {
+    let names = endpoint::providers(config);
+    let places: Vec<_> = names
+        .iter()
+        .map(|it| endpoint::key_place(config, it))
+        .collect();
+    let status = keys.status(&places);
+    let of = |source| {
+        let names = status.providers.iter().filter(|it| it.source == source);
+        let names: Vec<&str> = names.map(|it| it.provider.as_str()).collect();
+        match names.is_empty() {
+            true => "nobody".to_owned(),
+            false => names.join(", "),
+        }
+    };
+    let text = format!(
+        "env: {}; keyring: {}; none: all others.",
+        of(KeySource::Env),
+        of(KeySource::Keyring)
+    );
+    report.add("keys", State::Ok, text);
+    if let Some(problem) = &status.problem {
+        report.add("keyring", State::Note, problem.clone());
+    }
+}
+
+fn model(report: &mut Report, resolved: &Resolved, keys: &Keys, online: bool) {
     let config = &resolved.config;
     let reached = match endpoint::reach(config) {
         Ok(reached) => reached,
@@ -101,16 +131,13 @@ fn model(report: &mut Report, resolved: &Resolved, online: bool) {
     let shown = without_secrets(url);
     let text = format!("{provider}/{name} at {shown}, from {from}.");
     report.add("model", State::Ok, text);
-    match reached.key.in_environment() {
-        Some(found) => report.add(
-            "key",
-            State::Ok,
-            format!("It is taken from {}.", found.place),
-        ),
+    let (sources, trouble) = keys.sources(std::slice::from_ref(&reached.key));
+    match sources.into_iter().next().flatten() {
+        Some(place) => report.add("key", State::Ok, format!("It is taken from {place}.")),
         None if reached.key.need == Need::Optional => {
             report.add("key", State::Ok, "None is sent.".to_owned())
         }
-        None => report.add("key", State::Problem, reached.key.missing()),
+        None => report.add("key", State::Problem, reached.key.missing(trouble.as_ref())),
     }
     if !online {
         let text = "Whether the model answers was not tried; `undine doctor --online` does.";

@@ -2,6 +2,7 @@
 
 use super::settings::here;
 use crate::endpoint;
+use crate::keys::Keys;
 use crate::layers::CommandLine;
 use crate::ollama::pull::{Progress, pull};
 use crate::ollama::{Known, Wishes};
@@ -48,7 +49,7 @@ pub(super) fn run(what: Models, command_line: CommandLine) -> anyhow::Result<Exi
         let mut interrupt = Interrupt::watch().context("waiting for signals")?;
         let mut bar = Bar::default();
         let pulling = async {
-            let endpoint = reached.with_key().await?;
+            let (endpoint, _) = reached.with_key(&Keys::from_environment()).await?;
             Known::default().start(&endpoint, &wishes).await?;
             pull(&endpoint, &name, connect, quiet, |it| bar.show(&it)).await
         };
