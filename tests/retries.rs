@@ -142,16 +142,16 @@ fn a_prompt_that_comes_during_the_wait_waits_too() {
 fn what_does_not_pass_is_told_at_once() {
     let quota = json!({"error": {"message": "no credit", "code": "insufficient_quota"}});
     let busy = json!({"error": {"message": "never again"}});
-    let cases: [(u16, &[(&str, &str)], &Value, &str); 4] = [
-        (429, &[("retry-after", "1")], &quota, "quota"),
-        (503, &[("x-should-retry", "false")], &busy, "overloaded"),
-        (401, &[], &busy, "auth"),
-        (400, &[], &busy, "badRequest"),
+    let cases = [
+        (429, ("retry-after", "1"), &quota, "quota"),
+        (503, ("x-should-retry", "false"), &busy, "overloaded"),
+        (401, ("retry-after", "1"), &busy, "auth"),
+        (400, ("retry-after", "1"), &busy, "badRequest"),
     ];
     let stage = staged(QUICK);
-    for (status, headers, body, kind) in cases {
+    for (status, header, body, kind) in cases {
         let (_, prompt, asked) = stage.ask("hello");
-        asked.refuse(status, headers, body);
+        asked.refuse(status, &[header], body);
         let error = stage.editor.end(&prompt).end.unwrap_err();
         assert_eq!(error.data["kind"], kind, "{error:?}");
         assert!(!error.message.contains("tried"), "{error:?}");
