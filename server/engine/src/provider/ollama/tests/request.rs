@@ -12,6 +12,8 @@ use crate::provider::{
     ToolSpec, Wire,
 };
 
+const KEY: &str = "hunter2-hunter2";
+
 fn endpoint(base_url: &str, key: Option<&str>) -> Endpoint {
     Endpoint {
         base_url: base_url.to_owned(),
@@ -294,12 +296,9 @@ fn a_level_is_sent_only_if_one_is_set() {
 fn the_address_is_ollamas_own_whichever_side_is_named() {
     let url = |base_url: &str| {
         let request = question(vec![user("go")]);
-        let endpoint = endpoint(base_url, Some("hunter2-hunter2"));
+        let endpoint = endpoint(base_url, Some(KEY));
         let http = Wire::Ollama.provider().request(&endpoint, &request);
-        let key = (
-            "authorization".to_owned(),
-            "Bearer hunter2-hunter2".to_owned(),
-        );
+        let key = ("authorization".to_owned(), format!("Bearer {KEY}"));
         assert!(http.headers.contains(&key));
         http.url
     };
