@@ -65,7 +65,9 @@ pub fn redact_record(record: &mut Record) {
         Record::Started { .. }
         | Record::Edit { .. }
         | Record::Mode { .. }
-        | Record::Model { .. } => {}
+        | Record::Model { .. }
+        | Record::Reasoning { .. }
+        | Record::Usage { .. } => {}
     }
 }
 

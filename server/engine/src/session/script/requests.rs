@@ -283,9 +283,7 @@ fn raw_items_that_come_after_the_model_was_changed_do_not_go_to_the_other() {
 
             append model p/other
 
-            (nothing)
-
-            append assistant a0 "" raw {"reasoning_content":"Hm."}
+            (nothing, 2 times)
 
             show call 0 "Read /p/a"
             show call 0 running
