@@ -7,6 +7,7 @@ use crate::endpoint;
 use crate::event::{Event, SessionKey};
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
+use engine::models::{ModelName, find};
 use engine::provider::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use engine::session::{Classified, Input};
 use protocol::config::Config;
@@ -27,8 +28,8 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let config = judging(&open.config);
-        let reached = match endpoint::reach(&config) {
+        let reached = judging(&open.config).and_then(|it| Ok((endpoint::reach(&it)?, it)));
+        let (reached, config) = match reached {
             Ok(reached) => reached,
             Err(why) => {
                 let classified = Input::Classified(call, Err(why));
@@ -36,6 +37,7 @@ impl Host {
             }
         };
         request.model = reached.model.clone();
+        let model = format!("{}/{}", reached.provider, reached.model);
         let limits = &config.limits;
         let patience = Patience {
             connect: Duration::from_secs(limits.model_connect_secs),
@@ -62,7 +64,7 @@ impl Host {
                         Err(why) => sink.fail(ModelError::new(ModelErrorKind::Auth, why)).await,
                     }
                 };
-                let listening = listen(&mut heard);
+                let listening = listen(model, &mut heard);
                 let answered = async { tokio::join!(asking, listening).1 };
                 let review = tokio::time::timeout(most, answered)
                     .await
@@ -76,8 +78,11 @@ impl Host {
 }
 
 /// Takes in an answer to its end.
-async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, String> {
-    let mut said = Classified::default();
+async fn listen(model: String, heard: &mut mpsc::Receiver<Event>) -> Result<Classified, String> {
+    let mut said = Classified {
+        model,
+        ..Classified::default()
+    };
     while let Some(event) = heard.recv().await {
         let Event::Model(_, _, events) = event else {
             continue;
@@ -89,7 +94,8 @@ async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, String>
                 ModelEvent::Ended(_) => return Ok(said),
                 ModelEvent::Failed(error) => return Err(error.message),
                 ModelEvent::Call(_) => return Err("it called a tool.".to_owned()),
-                ModelEvent::Usage(_) | ModelEvent::Raw(_) => {}
+                ModelEvent::Usage(usage) => said.usage = Some(usage),
+                ModelEvent::Raw(_) => {}
             }
         }
         if said.text.len() + said.thought.len() > MOST {
@@ -99,13 +105,17 @@ async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, String>
     Err("its answer broke off.".to_owned())
 }
 
-/// The configuration with the classifier's model in the place of the session's.
-fn judging(config: &Config) -> Config {
+/// The configuration with the classifier's model in the place of the session's. The error is for the person.
+fn judging(config: &Config) -> Result<Config, String> {
     let mut config = config.clone();
     if let Some(model) = &config.safety.auto_classifier_model {
-        let (provider, name) = model.split_once('/').unwrap_or((model, ""));
-        config.default_model.provider = provider.to_owned();
-        config.default_model.name = name.to_owned();
+        let model = match model.as_str() {
+            // The person's own layers name none (engine/src/config.rs).
+            "/" => ModelName::default(),
+            model => find(&config, model)?,
+        };
+        config.default_model.provider = model.provider;
+        config.default_model.name = model.name;
     }
-    config
+    Ok(config)
 }

@@ -2,8 +2,10 @@
 
 mod checkpoints;
 mod doctor;
+mod models;
 mod settings;
 mod template;
+mod usage;
 
 use crate::approvals;
 use crate::client::Client;
@@ -14,6 +16,7 @@ use crate::handlers::{Reviewing, Shown};
 use crate::layers::{CommandLine, Layers};
 use crate::lsp::{self, FrontEvent, Limits, Out};
 use crate::main_loop::{self, Host};
+use crate::models::Models;
 use crate::process::Children;
 use crate::process::background::{Jobs, OnChange};
 use crate::process::launcher::Launcher;
@@ -52,7 +55,7 @@ struct Arguments {
     /// Options by the name of a table under `[profiles]` in the user's config.toml.
     #[arg(long, value_name = "NAME", global = true)]
     profile: Option<String>,
-    /// The model, as provider/name.
+    /// The model, as provider/name or by an alias.
     #[arg(long, global = true)]
     model: Option<String>,
     /// How much may be done without asking: read_only, ask, auto or full_access.
@@ -158,6 +161,23 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Lists the models that can be chosen, by provider, with their windows and prices.
+    ///
+    /// Providers are asked for theirs where a key is known or none is needed.
+    Models {
+        /// `list`, which is the default.
+        #[command(subcommand)]
+        what: Option<models::What>,
+        /// As JSON, for programs.
+        #[arg(long, global = true)]
+        json: bool,
+    },
+    /// Shows what the sessions of this folder have used, by model, and what that costs.
+    Usage {
+        /// As JSON, for programs.
+        #[arg(long)]
+        json: bool,
+    },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.
     ///
     /// The configured model answers, or the one that `--model` names; without one a built-in script does.
@@ -197,6 +217,12 @@ pub fn main() -> ExitCode {
         Some(Command::CleanConfig) => settings::clean().unwrap_or_else(|it| complain(&it)),
         Some(Command::Doctor { online, json }) => {
             doctor::run(online, json, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Models { what: _, json }) => {
+            models::list(json, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Usage { json }) => {
+            usage::show(json, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
@@ -296,9 +322,12 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
     let settings = Layer::new(Origin::Setting, Value::Object(table));
     let mut table = Map::new();
     if let Some(model) = &arguments.model {
-        let (provider, name) = model
-            .split_once('/')
-            .with_context(|| format!("--model {model} names no provider; write provider/name"))?;
+        // Without a provider it is an alias of the configuration's, which is read later.
+        let (provider, name) = model.split_once('/').unwrap_or(("", model));
+        anyhow::ensure!(
+            !name.is_empty(),
+            "--model {model} names no model; write provider/name, or an alias"
+        );
         put(
             &mut table,
             "default_model.provider",
@@ -469,6 +498,7 @@ pub(crate) async fn with_host(
         runtime: runtime.clone(),
         checkpoints: Checkpoints::new(&folders.data),
         permissions: Permissions::new(&folders.config),
+        models: Models::new(&folders.data),
         folders,
         client: Client::default(),
         layers: Layers::new(flags.command_line),
@@ -485,6 +515,7 @@ pub(crate) async fn with_host(
         task_session: None,
         next_token: 0,
         errands: BTreeMap::new(),
+        list_wishes: BTreeMap::new(),
         attended,
         approving: HashMap::new(),
         asking: crate::asking::Asking::default(),

@@ -23,6 +23,7 @@ pub mod instructions;
 pub mod keys;
 pub mod layers;
 pub mod model;
+pub mod models;
 pub mod pdf;
 pub mod plan;
 pub mod restore;

@@ -182,14 +182,14 @@ async fn error_body(response: reqwest::Response, patience: Patience) -> Vec<u8> 
 
 /// Whether a request may go through a proxy that the environment names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Route {
+pub(crate) enum Route {
     Direct,
     AsTheSystemSays,
 }
 
 /// Plain `http` is for this machine only: a proxy would be shown the key and the code, and would look for
 /// the server on a machine of its own.
-fn route(url: &str) -> Route {
+pub(crate) fn route(url: &str) -> Route {
     match url.starts_with("http:") {
         true => Route::Direct,
         false => Route::AsTheSystemSays,
@@ -198,7 +198,10 @@ fn route(url: &str) -> Route {
 
 /// One client a route for the process: it keeps connections open between turns. Made at first use, because
 /// reading the system's certificates takes longer than the rest of the start together.
-fn client(connect: Duration, route: Route) -> Result<&'static reqwest::Client, ModelError> {
+pub(crate) fn client(
+    connect: Duration,
+    route: Route,
+) -> Result<&'static reqwest::Client, ModelError> {
     static DIRECT: OnceLock<reqwest::Client> = OnceLock::new();
     static AS_THE_SYSTEM_SAYS: OnceLock<reqwest::Client> = OnceLock::new();
     let (place, builder) = match route {
@@ -250,7 +253,7 @@ fn quiet(patience: Patience) -> ModelError {
 }
 
 /// The innermost cause, which is the one that says something.
-fn root(error: &dyn Error) -> String {
+pub(crate) fn root(error: &dyn Error) -> String {
     let mut at = error;
     while let Some(source) = at.source() {
         at = source;

@@ -384,7 +384,8 @@ fn a_repository_cannot_lead_the_persons_alias_to_another_judge() {
     let theirs = json!({"model_aliases": {"fast": "theirs/yes"}});
     let own = json!({"model_aliases": {"fast": "own/m"}, "default_model": {"name": "fast"}});
     assert_eq!(judge(own, theirs.clone()).as_deref(), Some("own/m"));
-    let own = json!({"model_aliases": {"fast": "own/m"}, "safety": {"auto_classifier_model": "fast"}});
+    let own =
+        json!({"model_aliases": {"fast": "own/m"}, "safety": {"auto_classifier_model": "fast"}});
     assert_eq!(judge(own, theirs.clone()).as_deref(), Some("own/m"));
     // What names no model of the person's names none of the repository's either.
     let own = json!({"safety": {"auto_classifier_model": "fast"}});
