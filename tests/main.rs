@@ -22,6 +22,7 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod models;
 mod patch_tool;
 mod patches;
 mod paths;
@@ -45,4 +46,5 @@ mod surfaces;
 mod tasks;
 mod tidy;
 mod unsaved;
+mod usage;
 mod widening;

@@ -2,7 +2,7 @@
 
 mod checkpoints;
 mod doctor;
-mod models;
+mod model_list;
 mod settings;
 mod template;
 mod usage;
@@ -167,7 +167,7 @@ enum Command {
     Models {
         /// `list`, which is the default.
         #[command(subcommand)]
-        what: Option<models::What>,
+        what: Option<model_list::What>,
         /// As JSON, for programs.
         #[arg(long, global = true)]
         json: bool,
@@ -219,7 +219,7 @@ pub fn main() -> ExitCode {
             doctor::run(online, json, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Models { what: _, json }) => {
-            models::list(json, flags.command_line).unwrap_or_else(|it| complain(&it))
+            model_list::list(json, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Usage { json }) => {
             usage::show(json, flags.command_line).unwrap_or_else(|it| complain(&it))

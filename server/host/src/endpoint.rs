@@ -103,11 +103,11 @@ pub fn address(config: &Config, name: &str) -> Result<(Wire, Endpoint), String> 
 }
 
 /// Whether nobody is paid for a provider's models: they run on a machine of the person's own.
-pub fn is_local(config: &Config, name: &str) -> bool {
+pub fn is_free(config: &Config, name: &str) -> bool {
     match vendors::find(name) {
         Some(vendor) => vendor.keys.is_empty(),
         None => address(config, name)
-            .is_ok_and(|(_, it)| Url::parse(&it.base_url).is_ok_and(|it| is_loopback(&it))),
+            .is_ok_and(|(_, it)| Url::parse(&it.base_url).is_ok_and(|it| is_local(&it))),
     }
 }
 
@@ -116,6 +116,11 @@ pub fn catalogued(name: &str) -> Option<&'static str> {
     vendors::find(name)
         .map(|it| it.catalogue)
         .filter(|it| !it.is_empty())
+}
+
+/// Whether what is sent to a URL is seen by nobody on the way.
+pub fn is_private(url: &Url) -> bool {
+    url.scheme() == "https" || url.scheme() == "http" && is_local(url)
 }
 
 /// All known providers, in the order of the table.
@@ -209,20 +214,17 @@ fn check_url(name: &str, base_url: &str) -> Result<(), String> {
     let url = Url::parse(base_url).map_err(|error| {
         format!("The address of {name}, {shown}, is not a URL ({error}); correct base_url.")
     })?;
-    match is_private(&url) {
-        true => Ok(()),
-        false => Err(format!(
+    match url.scheme() {
+        "https" => Ok(()),
+        "http" if is_local(&url) => Ok(()),
+        _ => Err(format!(
             "The address of {name}, {shown}, must begin with https, or with http on this machine."
         )),
     }
 }
 
-/// Whether what is sent there is seen by nobody on the way.
-pub fn is_private(url: &Url) -> bool {
-    url.scheme() == "https" || url.scheme() == "http" && is_loopback(url)
-}
-
-fn is_loopback(url: &Url) -> bool {
+/// Whether a URL is of this machine.
+pub fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(domain)) => domain == "localhost" || domain.ends_with(".localhost"),
         Some(Host::Ipv4(ip)) => ip.is_loopback(),

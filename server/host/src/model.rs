@@ -182,14 +182,14 @@ async fn error_body(response: reqwest::Response, patience: Patience) -> Vec<u8> 
 
 /// Whether a request may go through a proxy that the environment names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Route {
+enum Route {
     Direct,
     AsTheSystemSays,
 }
 
 /// Plain `http` is for this machine only: a proxy would be shown the key and the code, and would look for
 /// the server on a machine of its own.
-pub(crate) fn route(url: &str) -> Route {
+fn route(url: &str) -> Route {
     match url.starts_with("http:") {
         true => Route::Direct,
         false => Route::AsTheSystemSays,
@@ -198,10 +198,7 @@ pub(crate) fn route(url: &str) -> Route {
 
 /// One client a route for the process: it keeps connections open between turns. Made at first use, because
 /// reading the system's certificates takes longer than the rest of the start together.
-pub(crate) fn client(
-    connect: Duration,
-    route: Route,
-) -> Result<&'static reqwest::Client, ModelError> {
+fn client(connect: Duration, route: Route) -> Result<&'static reqwest::Client, ModelError> {
     static DIRECT: OnceLock<reqwest::Client> = OnceLock::new();
     static AS_THE_SYSTEM_SAYS: OnceLock<reqwest::Client> = OnceLock::new();
     let (place, builder) = match route {
@@ -227,6 +224,11 @@ pub(crate) fn client(
             )
         })?;
     Ok(place.get_or_init(|| made))
+}
+
+/// The client of a URL.
+pub fn client_for(url: &str, connect: Duration) -> Result<&'static reqwest::Client, ModelError> {
+    client(connect, route(url))
 }
 
 /// Makes the client of a URL ready before it is needed.

@@ -125,10 +125,12 @@ impl Models {
     pub fn window(&mut self, config: &Config) -> Option<u64> {
         let reached = endpoint::reach(config).ok()?;
         let (provider, model) = (reached.provider.as_str(), reached.model.as_str());
+        let own = config.providers.get(provider);
+        let configured = own.and_then(|it| it.context_window);
         if reached.wire == Wire::Ollama {
-            // What it is loaded with.
-            let own = config.ollama_num_ctx_per_model.get(model);
-            return Some(own.copied().unwrap_or(config.ollama.num_ctx));
+            // What it is loaded with, whatever it could read.
+            let per_model = config.ollama_num_ctx_per_model.get(model).copied();
+            return per_model.or(configured).or(Some(config.ollama.num_ctx));
         }
         let known = self.known(provider, model).or_else(|| {
             let listed = self.lists.get(provider)?;
@@ -138,8 +140,6 @@ impl Models {
                 ..Model::default()
             })
         });
-        let own = config.providers.get(provider);
-        let configured = own.and_then(|it| it.context_window);
         models::window(known.as_ref(), configured, model)
     }
 
@@ -150,7 +150,7 @@ impl Models {
             return Some(own.clone().into());
         }
         let (provider, name) = model.split_once('/')?;
-        match endpoint::is_local(config, provider) {
+        match endpoint::is_free(config, provider) {
             true => Some(Rates::free()),
             false => self.known(provider, name)?.rates,
         }

@@ -1,3 +1,5 @@
+//! Names, windows, catalogues and lists of models.
+
 use super::*;
 use crate::provider::{Endpoint, Secret, Wire};
 use protocol::config::{Config, Reasoning};

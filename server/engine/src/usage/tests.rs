@@ -1,3 +1,5 @@
+//! What answers cost and how that is said.
+
 use super::*;
 
 fn usage(input: u64, cached: u64, cache_write: u64, output: u64, reasoning: u64) -> Usage {

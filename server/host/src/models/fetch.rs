@@ -1,6 +1,7 @@
 //! One GET with a time-out and a cap, and the catalogue by it.
 
-use crate::model::{client, root, route};
+use crate::endpoint;
+use crate::model::{client_for, root};
 use engine::models::{Catalogue, reduce};
 use engine::provider::{HttpRequest, without_secrets};
 use futures_util::StreamExt;
@@ -59,9 +60,7 @@ impl Fetch {
         }
         // It is large.
         tokio::task::spawn_blocking(move || {
-            let providers: Vec<&str> = crate::endpoint::known()
-                .filter_map(crate::endpoint::catalogued)
-                .collect();
+            let providers: Vec<&str> = endpoint::known().filter_map(endpoint::catalogued).collect();
             let kept = reduce(&got.body, &providers)?;
             let catalogue = Catalogue::parse(&kept)?;
             keep(&self.file, &kept).map_err(|it| it.to_string())?;
@@ -95,7 +94,7 @@ pub(super) async fn get(
     patience: Patience,
     most: usize,
 ) -> Result<Got, String> {
-    let client = client(patience.connect, route(&request.url)).map_err(|it| it.message)?;
+    let client = client_for(&request.url, patience.connect).map_err(|it| it.message)?;
     let mut sending = client.get(&request.url);
     for (name, value) in &request.headers {
         sending = sending.header(name, value);
