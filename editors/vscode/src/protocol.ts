@@ -709,21 +709,21 @@ export interface ListedModel {
     output?: number | null;
     /** Whether it reasons. */
     reasoning?: boolean | null;
-    price?: Price | null;
+    price?: ModelPrice | null;
     /** Whether the provider itself has named it, and not only the catalogue or the configuration. */
     live: boolean;
 }
 
 /** US dollars a million tokens. */
-export interface Price {
+export interface ModelPrice {
     /** Read. */
-    input?: number;
+    input: number;
     /** Written, thoughts included. */
-    output?: number;
+    output: number;
     /** Read from the cache; as `input` when missing. */
-    cache_read?: number | null;
+    cacheRead?: number | null;
     /** Written into the cache; as `input` when missing. */
-    cache_write?: number | null;
+    cacheWrite?: number | null;
 }
 
 /** What a session has used since it began, also before it was loaded. */

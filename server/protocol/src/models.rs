@@ -1,6 +1,5 @@
 //! `undine/models`: the models that can be chosen, with their windows and prices.
 
-use crate::config::Price;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +82,23 @@ pub struct ListedModel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub price: Option<Price>,
+    pub price: Option<ModelPrice>,
     /// Whether the provider itself has named it, and not only the catalogue or the configuration.
     pub live: bool,
+}
+
+/// US dollars a million tokens.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelPrice {
+    /// Read.
+    pub input: f64,
+    /// Written, thoughts included.
+    pub output: f64,
+    /// Read from the cache; as `input` when missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<f64>,
+    /// Written into the cache; as `input` when missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
 }

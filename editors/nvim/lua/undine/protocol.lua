@@ -556,15 +556,15 @@
 ---@field window? integer|vim.NIL Tokens that it can read.
 ---@field output? integer|vim.NIL Tokens that it can write in one answer.
 ---@field reasoning? boolean|vim.NIL Whether it reasons.
----@field price? agent.Price|vim.NIL
+---@field price? agent.ModelPrice|vim.NIL
 ---@field live boolean Whether the provider itself has named it, and not only the catalogue or the configuration.
 
 --- US dollars a million tokens.
----@class agent.Price
----@field input? number Read.
----@field output? number Written, thoughts included.
----@field cache_read? number|vim.NIL Read from the cache; as `input` when missing.
----@field cache_write? number|vim.NIL Written into the cache; as `input` when missing.
+---@class agent.ModelPrice
+---@field input number Read.
+---@field output number Written, thoughts included.
+---@field cacheRead? number|vim.NIL Read from the cache; as `input` when missing.
+---@field cacheWrite? number|vim.NIL Written into the cache; as `input` when missing.
 
 --- What a session has used since it began, also before it was loaded.
 ---@class agent.UsageParams

@@ -22,8 +22,10 @@ pub struct Source {
     /// Why it cannot be reached, for the person.
     address: Result<(Wire, Endpoint), String>,
     key: KeyPlace,
-    /// It is asked also without a key, if it needs none.
+    /// The person uses it: it is asked also without a key, if it needs none.
     is_wanted: bool,
+    /// It is asked although nobody has named it, and says nothing where it is not there.
+    is_looked_for: bool,
     /// It has answered already and need not be asked.
     pub is_known: bool,
 }
@@ -55,13 +57,13 @@ pub fn sources(config: &Config) -> Vec<Source> {
         if sources.iter().any(|it| it.provider == provider) {
             continue;
         }
-        let is_wanted = current.as_ref() == Some(&provider)
-            || config.providers.contains_key(&provider)
-            || LOOKED_FOR.contains(&provider.as_str());
+        let is_wanted =
+            current.as_ref() == Some(&provider) || config.providers.contains_key(&provider);
         sources.push(Source {
             address: endpoint::address(config, &provider),
             key: endpoint::key_place(config, &provider),
             is_wanted,
+            is_looked_for: LOOKED_FOR.contains(&provider.as_str()),
             is_known: false,
             provider,
         });
@@ -87,7 +89,7 @@ async fn probe(source: Source, patience: Patience) -> Probe {
     let is_asked = !source.is_known
         && match key {
             KeyState::Known { .. } => true,
-            KeyState::NotNeeded => source.is_wanted,
+            KeyState::NotNeeded => source.is_wanted || source.is_looked_for,
             KeyState::Missing { .. } => false,
         };
     let models = match source.address {
@@ -96,7 +98,9 @@ async fn probe(source: Source, patience: Patience) -> Probe {
                 key: found,
                 ..endpoint
             };
-            Some(listed(&source.provider, wire, &endpoint, patience).await)
+            let listed = listed(&source.provider, wire, &endpoint, patience).await;
+            // A local server that nobody has named need not run.
+            Some(listed).filter(|it| it.is_ok() || source.is_wanted || key != KeyState::NotNeeded)
         }
         // Of one that nobody uses it does not matter.
         Err(why) if source.is_wanted => Some(Err(why)),

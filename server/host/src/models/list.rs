@@ -4,8 +4,9 @@ use super::{Models, Probe};
 use crate::endpoint;
 use engine::models::{Listed, Model, configured, find};
 use engine::redact::redact;
+use engine::usage::Rates;
 use protocol::config::Config;
-use protocol::models::{ListedModel, ModelAlias, ModelList, ModelProvider};
+use protocol::models::{ListedModel, ModelAlias, ModelList, ModelPrice, ModelProvider};
 use std::collections::BTreeMap;
 
 /// What can be chosen.
@@ -103,7 +104,12 @@ fn one(
         window: models.window(&of_it).or(window).or(listed.window),
         output: output.or(listed.output),
         reasoning: reasoning.or(listed.reasoning),
-        price: rates.map(|it| it.base),
+        price: rates.map(|Rates { base, .. }| ModelPrice {
+            input: base.input,
+            output: base.output,
+            cache_read: base.cache_read,
+            cache_write: base.cache_write,
+        }),
         live,
         id,
     }
