@@ -377,7 +377,7 @@ fn any_floor_may_become_stricter_and_only_that() {
 
 #[test]
 fn a_repository_cannot_lead_the_persons_alias_to_another_judge() {
-    let judge = |own: serde_json::Value, theirs: serde_json::Value| {
+    let judge = |own: Value, theirs: Value| {
         let resolved = resolve(&[user(own), layer(Origin::ProjectFile, theirs)]);
         resolved.config.safety.auto_classifier_model
     };

@@ -51,8 +51,10 @@ impl Catalogue {
         let models = self.providers.get(provider)?;
         let base = undated(id);
         models.get(id).or_else(|| models.get(base)).or_else(|| {
-            let dated = models.iter().filter(|(it, _)| undated(it) == base);
-            dated.last().map(|(_, it)| it)
+            let mut newest_first = models.iter().rev();
+            newest_first
+                .find(|(it, _)| undated(it) == base)
+                .map(|(_, it)| it)
         })
     }
 

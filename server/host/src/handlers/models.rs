@@ -285,9 +285,8 @@ impl Host {
         let (inbox, limits) = (self.inbox.clone(), config.limits.clone());
         self.runtime.spawn(async move {
             let fetching = async {
-                match fetch {
-                    Some(fetch) => fetched(fetch.run().await, &inbox).await,
-                    None => {}
+                if let Some(fetch) = fetch {
+                    fetched(fetch.run().await, &inbox).await;
                 }
             };
             let (probes, ()) = tokio::join!(models::ask(sources, &limits), fetching);
