@@ -63,9 +63,7 @@ fn web() -> Web {
 
 fn setup() -> Setup {
     let mut setup = Setup::agent();
-    setup
-        .environment
-        .push(("UNDINE_TEST_KEY".into(), KEY.into()));
+    setup.environment.push(("UNDINE_TEST_KEY", KEY.into()));
     setup
 }
 
