@@ -1,6 +1,6 @@
 //! The user decides what may be done; what can come with a repository may only make it stricter.
 
-pub(crate) mod command_line;
+pub mod command_line;
 mod doctor;
 mod repository;
 

@@ -25,6 +25,7 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod models;
 mod ollama;
 mod patch_tool;
 mod patches;
@@ -52,4 +53,5 @@ mod tasks;
 mod tidy;
 mod tls;
 mod unsaved;
+mod usage;
 mod widening;

@@ -6,6 +6,7 @@ pub mod model;
 #[path = "../server/engine/src/rounds.rs"]
 pub mod rounds;
 pub mod stage;
+pub mod web;
 pub mod witness;
 pub mod workspace;
 

@@ -66,7 +66,10 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "stop",
             "add-dir",
             "permissions",
-            "forget"
+            "forget",
+            "model",
+            "reasoning",
+            "usage"
         ]
     );
     stage.model.assert_not_asked();

@@ -34,6 +34,9 @@ fn the_doctor_finds_nothing_wrong_where_nothing_is() {
     assert!(findings(&said, "mode").contains("ask, from the default"));
     assert!(findings(&said, "instructions").contains("AGENTS.md is told to the model"));
     assert!(findings(&said, "key").contains("None is sent"));
+    assert!(findings(&said, "reasoning").starts_with("ok: It reasons in its provider's own way"));
+    assert!(findings(&said, "window").starts_with("note: How much it reads is not known"));
+    assert!(findings(&said, "price").starts_with("ok: It costs nothing"));
     assert!(findings(&said, "connection").starts_with("note: "));
     assert!(
         names(&workspace.outside("tmp")).is_empty(),
@@ -45,6 +48,25 @@ fn the_doctor_finds_nothing_wrong_where_nothing_is() {
     );
     let text = undine(&workspace, &["doctor"]);
     assert!(text.out.contains("ok       model"), "{}", text.out);
+}
+
+#[test]
+fn the_doctor_says_what_is_known_of_the_model() {
+    let workspace = Workspace::new("");
+    workspace.configure(
+        "[default_model]\nname = \"best\"\nreasoning = \"low\"\n[model_aliases]\nbest = \"anthropic/claude-opus-5-5\"\n\
+         [reasoning_per_model]\nbest = \"high\"\n\
+         [pricing.models.\"anthropic/claude-opus-5-5\"]\ninput = 4.0\noutput = 20.0\n",
+    );
+    let said = undine(&workspace, &["doctor", "--json"]);
+    let found = |topic| findings(&said, topic);
+    assert!(found("model").starts_with("ok: anthropic/claude-opus-5-5 at "));
+    assert_eq!(found("reasoning"), "ok: It is asked to reason: high.\n");
+    assert_eq!(found("window"), "ok: It reads 1000000 tokens.\n");
+    assert_eq!(
+        found("price"),
+        "ok: A million tokens cost $4.00 to read and $20.00 to write.\n"
+    );
 }
 
 #[test]

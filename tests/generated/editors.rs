@@ -21,6 +21,10 @@ const EDITORS: &[Editor] = &[
     Editor {
         folder: "editors/nvim",
         without: &[
+            (
+                "undine/usage",
+                "the plugin has no view of its own for it; the prompt `/usage` serves",
+            ),
             ("undine/process/list", NO_VIEW),
             ("undine/process/read", NO_VIEW),
             ("undine/process/stop", NO_VIEW),
@@ -36,6 +40,7 @@ const EDITORS: &[Editor] = &[
             ("session/list", NO_INTERFACE),
             ("session/prompt", NO_INTERFACE),
             ("session/set_mode", NO_INTERFACE),
+            ("session/set_config_option", NO_INTERFACE),
             ("session/cancel", NO_INTERFACE),
             ("session/request_permission", NO_INTERFACE),
             ("session/update", NO_INTERFACE),
@@ -49,6 +54,8 @@ const EDITORS: &[Editor] = &[
             ("undine/checkpoint/restore", NO_INTERFACE),
             ("undine/permission/rules", NO_INTERFACE),
             ("undine/permission/forget", NO_INTERFACE),
+            ("undine/models", NO_INTERFACE),
+            ("undine/usage", NO_INTERFACE),
             ("undine/process/list", NO_INTERFACE),
             ("undine/process/read", NO_INTERFACE),
             ("undine/process/stop", NO_INTERFACE),

@@ -14,6 +14,8 @@ const ENGINE: Layers = &[
     &["policy"],
     &["review"],
     &["provider"],
+    // What is known of models, and what they cost.
+    &["models", "usage"],
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],
@@ -48,6 +50,7 @@ const HOST: Layers = &[
         "restore",
         "model",
         "endpoint",
+        "models",
         "ollama",
         "reviews",
         "unsaved",

@@ -78,6 +78,26 @@ end, {
   desc = "Choose how much the agent may do without asking",
 })
 
+command("UndineModel", function(args)
+  require("undine.models").model(args.args)
+end, {
+  nargs = "?",
+  complete = function(lead)
+    return require("undine.models").complete("model", lead)
+  end,
+  desc = "Choose the model that answers",
+})
+
+command("UndineReasoning", function(args)
+  require("undine.models").reasoning(args.args)
+end, {
+  nargs = "?",
+  complete = function(lead)
+    return require("undine.models").complete("reasoning", lead)
+  end,
+  desc = "Choose how hard the model thinks before it answers",
+})
+
 command("UndinePermissions", function()
   require("undine.permissions").pick()
 end, { desc = "List what is not asked again, and take an answer back" })
@@ -107,6 +127,8 @@ local plugs = {
   ["undine-reject"] = "UndineReject",
   ["undine-review"] = "UndineReview",
   ["undine-mode"] = "UndineMode",
+  ["undine-model"] = "UndineModel",
+  ["undine-reasoning"] = "UndineReasoning",
   ["undine-sessions"] = "UndineSessions",
   ["undine-list"] = "UndineReview all",
   ["undine-diff"] = "UndineReview diff",

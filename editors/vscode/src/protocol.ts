@@ -20,6 +20,9 @@ export const prompt = new RequestType<PromptRequest, PromptResponse, unknown>("s
 /** Sets how much the session may do without asking. Editor to server. */
 export const setMode = new RequestType<SetSessionModeRequest, SetSessionModeResponse, unknown>("session/set_mode");
 
+/** Sets the model of a session, or how hard it thinks; from the next answer on. Editor to server. */
+export const setConfigOption = new RequestType<SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, unknown>("session/set_config_option");
+
 /** Lists the agent's changes that the person has not judged yet. Editor to server. */
 export const listReview = new RequestType<ListReviewParams, ReviewList, unknown>("undine/review/list");
 
@@ -67,6 +70,11 @@ export const setKey = new RequestType<SetKeyParams, ProviderKey, unknown>("undin
 
 /** Takes a provider's key out of the system's keyring. Editor to server. */
 export const clearKey = new RequestType<ClearKeyParams, ClearKeyResult, unknown>("undine/auth/clear");
+/** Lists the models that can be chosen, by provider, with their windows and prices. Editor to server. */
+export const listModels = new RequestType<ListModelsParams, ModelList, unknown>("undine/models");
+
+/** The tokens a session has used, by model, and what they cost. Editor to server. */
+export const sessionUsage = new RequestType<UsageParams, UsageReport, unknown>("undine/usage");
 
 /**
  * Ends the running turn; every running and queued prompt of the session is answered with the stop
@@ -366,6 +374,22 @@ export interface SetSessionModeRequest {
 }
 
 export interface SetSessionModeResponse {
+    _meta?: Record<string, unknown> | null;
+}
+
+export type SetSessionConfigOptionRequest = {
+    sessionId: SessionId;
+    configId: SessionConfigId;
+    _meta?: Record<string, unknown> | null;
+} & ({
+    type: "boolean";
+    value: boolean;
+} | {
+    value: SessionConfigValueId;
+});
+
+export interface SetSessionConfigOptionResponse {
+    configOptions: SessionConfigOption[];
     _meta?: Record<string, unknown> | null;
 }
 
@@ -694,6 +718,119 @@ export interface ClearKeyResult {
     /** False if the keyring had none. */
     removed: boolean;
     now: ProviderKey;
+/**
+ * Lists models. Providers are asked for theirs where a key is known or none is needed; one that does
+ * not answer is named, and the others are listed all the same.
+ */
+export interface ListModelsParams {
+    /** The session whose configuration counts; the editor's first folder if missing. */
+    sessionId?: string | null;
+    /** Asks the providers again, and not only those that have not answered yet. */
+    refresh?: boolean;
+}
+
+export interface ModelList {
+    /** The model that answers, as provider/model; missing if none is configured. */
+    current?: string | null;
+    aliases: ModelAlias[];
+    providers: ModelProvider[];
+}
+
+/** A short name of a model. */
+export interface ModelAlias {
+    name: string;
+    /** As provider/model; missing if it leads nowhere. */
+    model?: string | null;
+}
+
+export interface ModelProvider {
+    name: string;
+    key: KeyState;
+    /** Why it could not say which models it has: one sentence for a person. */
+    problem?: string | null;
+    models: ListedModel[];
+}
+
+/** Whether a provider's key is known. The key itself never leaves the server. */
+export type KeyState =
+    | {
+        state: "known";
+        place: string;
+    }
+    | { state: "not_needed" }
+    | {
+        state: "missing";
+        hint: string;
+    };
+
+/** A model of a provider. What is missing is not known. */
+export interface ListedModel {
+    /** As provider/model: what `session/set_config_option` takes. */
+    id: string;
+    /** Its name for people. */
+    name?: string | null;
+    /** Tokens that it can read. */
+    window?: number | null;
+    /** Tokens that it can write in one answer. */
+    output?: number | null;
+    /** Whether it reasons. */
+    reasoning?: boolean | null;
+    price?: ModelPrice | null;
+    /** Whether the provider itself has named it, and not only the catalogue or the configuration. */
+    live: boolean;
+}
+
+/** US dollars a million tokens. */
+export interface ModelPrice {
+    /** Read. */
+    input: number;
+    /** Written, thoughts included. */
+    output: number;
+    /** Read from the cache; as `input` when missing. */
+    cacheRead?: number | null;
+    /** Written into the cache; as `input` when missing. */
+    cacheWrite?: number | null;
+}
+
+/** What a session has used since it began, also before it was loaded. */
+export interface UsageParams {
+    sessionId: string;
+}
+
+/** Tokens by model, and their price. Subagents, the classifier and compaction count. */
+export interface UsageReport {
+    /** By model, in the order of their names. */
+    models: ModelUsage[];
+    /** US dollars of the models whose price is known; missing if there is none. */
+    cost?: number | null;
+    /** Models that were used and whose price nobody knows; they are not in `cost`. */
+    unpriced?: string[];
+    /** Tokens that fill the window; 0 before the first answer. */
+    used: number;
+    /** Tokens of the window; 0 where it is not known. */
+    size: number;
+    /** The same for a person, in lines. */
+    text: string;
+}
+
+/** What one model was asked and answered. The parts of tokens are disjoint. */
+export interface ModelUsage {
+    /** As provider/model. */
+    model: string;
+    /** How often it answered. */
+    answers: number;
+    /** Tokens that were read and stood in no cache. */
+    input: number;
+    /** Tokens that were read from the provider's cache. */
+    cached: number;
+    /** Tokens that were read and put into it. */
+    cacheWrite: number;
+    /** Tokens that were written, thoughts aside. */
+    output: number;
+    /** Tokens that were written while thinking. */
+    reasoning: number;
+    /** US dollars; missing where the price is not known. */
+    cost?: number | null;
 }
 
 export interface CancelNotification {

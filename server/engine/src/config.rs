@@ -8,6 +8,7 @@ mod merge;
 mod names;
 mod shape;
 
+use crate::models;
 use merge::Merge;
 use protocol::config::Config;
 use serde_json::Value;
@@ -172,17 +173,32 @@ pub fn resolve_with(layers: &[Layer], removed: &[Removed]) -> Resolved {
 }
 
 /// A repository may choose the model that works in it, never the one that judges its work (spec 19.8): without one of its
-/// own the classifier of mode `auto` is the model that the person's layers name, and where they name none, nobody.
+/// own the classifier of mode `auto` is the model that the person's layers name, and where they name none, nobody. A name
+/// that the person has given is read with their aliases, not with the repository's.
 fn keep_classifier(config: &mut Config, layers: &[Layer]) {
-    let doubted = |it: &Layer| !it.trusted && it.value.get("default_model").is_some();
-    if config.safety.auto_classifier_model.is_some() || !layers.iter().any(doubted) {
+    let names_models = |it: &Layer| {
+        ["default_model", "model_aliases"]
+            .iter()
+            .any(|key| it.value.get(key).is_some())
+    };
+    if !layers.iter().any(|it| !it.trusted && names_models(it)) {
         return;
     }
     let own: Vec<Layer> = layers.iter().filter(|it| it.trusted).cloned().collect();
-    let model = resolve(&own).config.default_model;
-    let chosen = &config.default_model;
-    if (&model.provider, &model.name) != (&chosen.provider, &chosen.name) {
-        config.safety.auto_classifier_model = Some(format!("{}/{}", model.provider, model.name));
+    let own = resolve(&own).config;
+    if let Some(judge) = &config.safety.auto_classifier_model {
+        // One that leads nowhere stays as it is written, without an alias that could lead it elsewhere.
+        match models::find(&own, judge) {
+            Ok(judge) => config.safety.auto_classifier_model = Some(judge.to_string()),
+            Err(_) => drop(config.model_aliases.remove(judge.trim())),
+        }
+        return;
+    }
+    let of = |config: &Config| models::configured(config).ok().flatten();
+    let (mine, theirs) = (of(&own), of(config));
+    if mine != theirs {
+        let judge = mine.unwrap_or_default().to_string();
+        config.safety.auto_classifier_model = Some(judge);
     }
 }
 

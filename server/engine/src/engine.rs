@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod context;
+pub mod models;
 pub mod policy;
 pub mod provider;
 pub mod redact;
@@ -14,3 +15,4 @@ pub mod review;
 mod rounds;
 pub mod session;
 pub mod text;
+pub mod usage;

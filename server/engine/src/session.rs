@@ -29,10 +29,11 @@ pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
 use crate::policy;
-use crate::provider::{Learned, NativeTool, ToolSpec};
+use crate::provider::{Learned, NativeTool, ToolSpec, Usage};
+use crate::usage::{self, Tally};
 use protocol::approval::Rule;
 use protocol::config::{Reasoning, Safety};
-use protocol::record::Record;
+use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, StreamId, TimerId, TurnId};
 use protocol::tool::{Access, Outcome};
 use std::collections::{BTreeMap, VecDeque};
@@ -117,6 +118,10 @@ pub struct Session {
     untold: Vec<Untold>,
     /// Mode `read_only`, in which the session still is, has denied the model something.
     has_blocked: bool,
+    /// What was used since the session began.
+    tally: Tally,
+    /// The last answer's tokens: they fill the window.
+    last: Option<Usage>,
     next: Counters,
 }
 
@@ -174,6 +179,8 @@ impl Session {
             untold: Vec::new(),
             has_blocked: false,
             replayed: BTreeMap::new(),
+            tally: Tally::default(),
+            last: None,
             next: Counters::default(),
         }
     }
@@ -204,6 +211,47 @@ impl Session {
         vec![Effect::Append(Record::Model { model })]
     }
 
+    /// The model that answers next, as provider/model.
+    pub fn model_id(&self) -> String {
+        self.settings.model_id()
+    }
+
+    /// Tokens of its window, where known.
+    pub fn window(&self) -> Option<u64> {
+        self.settings.window
+    }
+
+    /// How hard it thinks.
+    pub fn reasoning(&self) -> Option<Reasoning> {
+        self.settings.reasoning
+    }
+
+    /// What the session has used since it began.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The tokens of the last answer, which fill the window.
+    pub fn last_usage(&self) -> Option<Usage> {
+        self.last
+    }
+
+    /// Counts and records what an answer took, and shows it.
+    fn used(&mut self, model: &str, purpose: Purpose, tokens: Usage, out: &mut Vec<Effect>) {
+        self.count(model, purpose, tokens);
+        out.push(Effect::Append(usage::record(model, purpose, &tokens)));
+        // What was asked beside the conversation changes the cost and not the window.
+        out.push(Effect::Show(Update::Usage(self.last.unwrap_or_default())));
+    }
+
+    fn count(&mut self, model: &str, purpose: Purpose, tokens: Usage) {
+        self.tally.add(model, tokens);
+        match purpose {
+            Purpose::Answer => self.last = Some(tokens),
+            Purpose::Classifier | Purpose::Compaction | Purpose::Subagent | Purpose::Other => {}
+        }
+    }
+
     /// Takes in one thing that happened; answers with what to do about it, in order.
     pub fn step(&mut self, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
@@ -219,6 +267,9 @@ impl Session {
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
             Input::Saved(call, end) => self.saved(call, end, &mut effects),
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
+            Input::Reasoning { model, level } => {
+                effects.push(Effect::Append(Record::Reasoning { model, level }));
+            }
             Input::Remember(rule) => {
                 effects.push(Effect::Append(Record::Remembered {
                     rule: Some(rule.clone()),

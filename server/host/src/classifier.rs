@@ -9,6 +9,7 @@ use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
 use crate::ollama::Wishes;
 use crate::perform::roots_of;
+use engine::models::{ModelName, find};
 use engine::provider::{Learned, ModelEvent, ModelRequest, Refusal};
 use engine::session::{Classified, Input};
 use protocol::config::Config;
@@ -32,8 +33,8 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let config = judging(&open.config);
-        let reached = match endpoint::reach(&config) {
+        let reached = judging(&open.config).and_then(|it| Ok((endpoint::reach(&it)?, it)));
+        let (reached, config) = match reached {
             Ok(reached) => reached,
             Err(why) => {
                 let classified = Input::Classified(call, Err(why));
@@ -44,6 +45,7 @@ impl Host {
         request.model = reached.model.clone();
         request.learned = self.learned(&config);
         let model = reached.model_key();
+        let model_id = format!("{}/{}", reached.provider, reached.model);
         let limits = &config.limits;
         let patience = Patience {
             connect: Duration::from_secs(limits.model_connect_secs),
@@ -74,7 +76,7 @@ impl Host {
                         let origin = origin.clone();
                         let asking =
                             model::run(provider, http, origin, patience, token.clone(), sink);
-                        match tokio::join!(asking, listen(&mut heard)).1 {
+                        match tokio::join!(asking, listen(&model_id, &mut heard)).1 {
                             Err(NoAnswer::Refused(refusal, why)) => {
                                 let level = request.level();
                                 if !request.learned.learn(refusal, level) {
@@ -114,8 +116,11 @@ enum NoAnswer {
 }
 
 /// Takes in an answer to its end.
-async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, NoAnswer> {
-    let mut said = Classified::default();
+async fn listen(model: &str, heard: &mut mpsc::Receiver<Event>) -> Result<Classified, NoAnswer> {
+    let mut said = Classified {
+        model: model.to_owned(),
+        ..Classified::default()
+    };
     while let Some(event) = heard.recv().await {
         let Event::Model(_, _, events) = event else {
             continue;
@@ -132,7 +137,8 @@ async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, NoAnswe
                     });
                 }
                 ModelEvent::Call(_) => return Err(NoAnswer::Other("it called a tool.".to_owned())),
-                ModelEvent::Usage(_) | ModelEvent::Raw(_) => {}
+                ModelEvent::Usage(usage) => said.usage = Some(usage),
+                ModelEvent::Raw(_) => {}
             }
         }
         if said.text.len() + said.thought.len() > MOST {
@@ -142,13 +148,17 @@ async fn listen(heard: &mut mpsc::Receiver<Event>) -> Result<Classified, NoAnswe
     Err(NoAnswer::Other("its answer broke off.".to_owned()))
 }
 
-/// The configuration with the classifier's model in the place of the session's.
-fn judging(config: &Config) -> Config {
+/// The configuration with the classifier's model in the place of the session's. The error is for the person.
+fn judging(config: &Config) -> Result<Config, String> {
     let mut config = config.clone();
     if let Some(model) = &config.safety.auto_classifier_model {
-        let (provider, name) = model.split_once('/').unwrap_or((model, ""));
-        config.default_model.provider = provider.to_owned();
-        config.default_model.name = name.to_owned();
+        let model = match model.as_str() {
+            // The person's own layers name none (engine/src/config.rs).
+            "/" => ModelName::default(),
+            model => find(&config, model)?,
+        };
+        config.default_model.provider = model.provider;
+        config.default_model.name = model.name;
     }
-    config
+    Ok(config)
 }

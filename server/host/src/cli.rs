@@ -3,9 +3,11 @@
 mod checkpoints;
 mod doctor;
 mod login;
+mod model_list;
 mod models;
 mod settings;
 mod template;
+mod usage;
 
 use crate::approvals;
 use crate::client::Client;
@@ -17,6 +19,7 @@ use crate::keys::Keys;
 use crate::layers::{CommandLine, Layers};
 use crate::lsp::{self, FrontEvent, Limits, Out};
 use crate::main_loop::{self, Host};
+use crate::models::Models;
 use crate::process::Children;
 use crate::process::background::{Jobs, OnChange};
 use crate::process::launcher::Launcher;
@@ -56,7 +59,7 @@ struct Arguments {
     /// Options by the name of a table under `[profiles]` in the user's config.toml.
     #[arg(long, value_name = "NAME", global = true)]
     profile: Option<String>,
-    /// The model, as provider/name.
+    /// The model, as provider/name or by an alias.
     #[arg(long, global = true)]
     model: Option<String>,
     /// How much may be done without asking: read_only, ask, auto or full_access.
@@ -162,10 +165,21 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Sees to models that run on this machine.
+    /// Lists the models that can be chosen, by provider, with their windows and prices.
+    ///
+    /// Providers are asked for theirs where a key is known or none is needed.
     Models {
         #[command(subcommand)]
-        what: models::Models,
+        what: Option<models::Models>,
+        /// As JSON, for programs.
+        #[arg(long, global = true)]
+        json: bool,
+    },
+    /// Shows what the sessions of this folder have used, by model, and what that costs.
+    Usage {
+        /// As JSON, for programs.
+        #[arg(long)]
+        json: bool,
     },
     /// Stores a provider's key in the system's keyring; without a name, lists where the providers' keys are.
     ///
@@ -220,8 +234,11 @@ pub fn main() -> ExitCode {
         Some(Command::Doctor { online, json }) => {
             doctor::run(online, json, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
-        Some(Command::Models { what }) => {
-            models::run(what, flags.command_line).unwrap_or_else(|it| complain(&it))
+        Some(Command::Models { what, json }) => {
+            models::run(what, json, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Usage { json }) => {
+            usage::show(json, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Login { provider }) => {
             login::login(provider, flags.command_line).unwrap_or_else(|it| complain(&it))
@@ -327,9 +344,12 @@ fn flags(arguments: &Arguments) -> anyhow::Result<Flags> {
     let settings = Layer::new(Origin::Setting, Value::Object(table));
     let mut table = Map::new();
     if let Some(model) = &arguments.model {
-        let (provider, name) = model
-            .split_once('/')
-            .with_context(|| format!("--model {model} names no provider; write provider/name"))?;
+        // Without a provider it is an alias of the configuration's, which is read later.
+        let (provider, name) = model.split_once('/').unwrap_or(("", model));
+        anyhow::ensure!(
+            !name.is_empty(),
+            "--model {model} names no model; write provider/name, or an alias"
+        );
         put(
             &mut table,
             "default_model.provider",
@@ -500,7 +520,8 @@ pub(crate) async fn with_host(
         runtime: runtime.clone(),
         checkpoints: Checkpoints::new(&folders.data),
         permissions: Permissions::new(&folders.config),
-        models: LearnedModels::new(&folders.data),
+        learned: LearnedModels::new(&folders.data),
+        models: Models::new(&folders.data),
         keys: Keys::from_environment(),
         folders,
         client: Client::default(),
@@ -518,6 +539,7 @@ pub(crate) async fn with_host(
         task_session: None,
         next_token: 0,
         errands: BTreeMap::new(),
+        list_wishes: BTreeMap::new(),
         attended,
         approving: HashMap::new(),
         asking: crate::asking::Asking::default(),

@@ -38,11 +38,19 @@ pub enum EditError {
 /// # Errors
 /// If the file is malformed, cannot be read or written, or has something else where a table must be.
 pub fn set(path: &Path, key: &[&str], value: impl Into<toml_edit::Value>) -> Result<(), EditError> {
+    set_all(path, [(key, value.into())])
+}
+
+/// As [`set`], of options that belong together: all of them or none.
+///
+/// # Errors
+/// As [`set`].
+pub fn set_all<'a>(
+    path: &Path,
+    all: impl IntoIterator<Item = (&'a [&'a str], toml_edit::Value)>,
+) -> Result<(), EditError> {
     let old = read(path)?;
     let mut document = parse(path, old.as_deref().unwrap_or_default())?;
-    let Some((last, tables)) = key.split_last() else {
-        return Ok(());
-    };
     // Comments of a file that has nothing else would come to stand behind what is new.
     let comments = match (&old, document.is_empty()) {
         (Some(text), true) if !text.is_empty() => {
@@ -50,6 +58,21 @@ pub fn set(path: &Path, key: &[&str], value: impl Into<toml_edit::Value>) -> Res
             text.trim_end().to_owned() + "\n\n"
         }
         _ => String::new(),
+    };
+    for (key, value) in all {
+        put_option(path, &mut document, key, value)?;
+    }
+    write(path, old.as_deref(), &(comments + &document.to_string()))
+}
+
+fn put_option(
+    path: &Path,
+    document: &mut DocumentMut,
+    key: &[&str],
+    mut value: toml_edit::Value,
+) -> Result<(), EditError> {
+    let Some((last, tables)) = key.split_last() else {
+        return Ok(());
     };
     let mut table: &mut dyn TableLike = document.as_table_mut();
     for (at, name) in tables.iter().enumerate() {
@@ -63,7 +86,6 @@ pub fn set(path: &Path, key: &[&str], value: impl Into<toml_edit::Value>) -> Res
                 EditError::NoTable { path, key }
             })?;
     }
-    let mut value = value.into();
     match table.get_mut(last) {
         Some(Item::Value(old)) => {
             // What stands beside it, such as a comment, stays.
@@ -72,7 +94,23 @@ pub fn set(path: &Path, key: &[&str], value: impl Into<toml_edit::Value>) -> Res
         }
         Some(_) | None => drop(table.insert(last, Item::Value(value))),
     }
-    write(path, old.as_deref(), &(comments + &document.to_string()))
+    Ok(())
+}
+
+/// Takes one option out, by its path. Without it nothing is written.
+///
+/// # Errors
+/// If the file is malformed, or cannot be read or written.
+pub fn unset(path: &Path, key: &[&str]) -> Result<(), EditError> {
+    let Some(old) = read(path)? else {
+        return Ok(());
+    };
+    let mut document = parse(path, &old)?;
+    let key: Vec<String> = key.iter().map(|it| (*it).to_owned()).collect();
+    match take(document.as_table_mut(), &key) {
+        Some(_) => write(path, Some(&old), &document.to_string()),
+        None => Ok(()),
+    }
 }
 
 /// What [`clean`] did.

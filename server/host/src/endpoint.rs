@@ -4,6 +4,7 @@ mod vendors;
 
 use crate::keys::{KeyPlace, Keys, Need, Place};
 use crate::store::learned::ModelKey;
+use engine::models;
 use engine::provider::{Endpoint, NativeTool, Wire, without_secrets};
 use protocol::config::{Config, ProviderKind};
 use std::sync::Arc;
@@ -44,15 +45,38 @@ impl Reached {
     }
 }
 
-/// The model that the configuration names. The error is one sentence for the person.
+/// The model that the configuration names, also by an alias. The error is one sentence for the person.
 pub fn reach(config: &Config) -> Result<Reached, String> {
-    let name = config.default_model.provider.as_str();
-    if name.is_empty() {
-        return Err(
-            "No model is configured; set provider and name under [default_model] in config.toml."
-                .to_owned(),
-        );
-    }
+    let named = models::configured(config)?.ok_or_else(|| {
+        "No model is configured; set provider and name under [default_model] in config.toml."
+            .to_owned()
+    })?;
+    let name = named.provider.as_str();
+    let (wire, endpoint) = address(config, name)?;
+    let model = match named.name.as_str() {
+        "" => config
+            .providers
+            .get(name)
+            .and_then(|it| it.default_model.clone())
+            .ok_or_else(|| {
+                format!(
+                    "No model of {name} is chosen; set name under [default_model] in config.toml."
+                )
+            })?,
+        model => model.to_owned(),
+    };
+    Ok(Reached {
+        wire,
+        model,
+        natives: natives(config, name, wire, &endpoint.base_url),
+        endpoint,
+        key: key_place(config, name),
+        provider: named.provider,
+    })
+}
+
+/// How a provider is spoken to and where, without its key. The error is one sentence for the person.
+pub fn address(config: &Config, name: &str) -> Result<(Wire, Endpoint), String> {
     let own = config.providers.get(name);
     let vendor = vendors::find(name);
     if own.is_none() && vendor.is_none() {
@@ -77,27 +101,41 @@ pub fn reach(config: &Config) -> Result<Reached, String> {
     };
     let base_url = with_variables(name, &base_url)?;
     check_url(name, &base_url)?;
-    let model = match config.default_model.name.as_str() {
-        "" => own.and_then(|it| it.default_model.clone()).ok_or_else(|| {
-            format!("No model of {name} is chosen; set name under [default_model] in config.toml.")
-        })?,
-        model => model.to_owned(),
-    };
     let extra_headers = own
         .map(|it| it.extra_headers.clone().into_iter().collect())
         .unwrap_or_default();
-    Ok(Reached {
-        wire,
-        model,
-        provider: name.to_owned(),
-        natives: natives(config, wire, &base_url),
-        endpoint: Endpoint {
-            base_url,
-            key: None,
-            extra_headers,
-        },
-        key: key_place(config, name),
-    })
+    let endpoint = Endpoint {
+        base_url,
+        key: None,
+        extra_headers,
+    };
+    Ok((wire, endpoint))
+}
+
+/// Whether nobody is paid for a provider's models: they run on a machine of the person's own.
+pub fn is_free(config: &Config, name: &str) -> bool {
+    match vendors::find(name) {
+        Some(vendor) => vendor.keys.is_empty(),
+        None => address(config, name)
+            .is_ok_and(|(_, it)| Url::parse(&it.base_url).is_ok_and(|it| is_local(&it))),
+    }
+}
+
+/// The name that the public catalogue has for a provider; none: it does not have it.
+pub fn catalogued(name: &str) -> Option<&'static str> {
+    vendors::find(name)
+        .map(|it| it.catalogue)
+        .filter(|it| !it.is_empty())
+}
+
+/// Whether what is sent to a URL is seen by nobody on the way.
+pub fn is_private(url: &Url) -> bool {
+    url.scheme() == "https" || url.scheme() == "http" && is_local(url)
+}
+
+/// All known providers, in the order of the table.
+pub fn known() -> impl Iterator<Item = &'static str> {
+    VENDORS.iter().map(|it| it.name)
 }
 
 fn wire(kind: ProviderKind) -> Wire {
@@ -112,8 +150,7 @@ fn wire(kind: ProviderKind) -> Wire {
 
 /// The provider's own tools that may be offered there. A server that is not the vendor's accepts them and does nothing, so it gets
 /// them only if the person says so.
-fn natives(config: &Config, wire: Wire, base_url: &str) -> Vec<NativeTool> {
-    let name = config.default_model.provider.as_str();
+fn natives(config: &Config, name: &str, wire: Wire, base_url: &str) -> Vec<NativeTool> {
     let own_host = VENDORS
         .iter()
         .find(|it| it.wire == wire)
@@ -295,6 +332,20 @@ mod tests {
             .filter(|it| !crate::process::environment::is_secret(it))
             .collect();
         assert_eq!(seen, Vec::<&&str>::new());
+    }
+
+    #[test]
+    fn an_alias_is_reached_like_what_it_stands_for() {
+        let got = reached(json!({
+            "default_model": {"name": "fast"},
+            "model_aliases": {"fast": "ollama/qwen3-coder:14b"},
+        }));
+        assert_eq!(got.as_deref(), Ok("http://127.0.0.1:11434 qwen3-coder:14b"));
+        let lost = reached(json!({"default_model": {"name": "fast"}}));
+        assert_eq!(
+            lost.unwrap_err(),
+            "There is no model \"fast\"; write it as provider/model."
+        );
     }
 
     #[test]

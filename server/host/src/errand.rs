@@ -26,3 +26,17 @@ pub enum Asker {
     /// `workspace/executeCommand`, which was answered already.
     Command,
 }
+
+/// A wish for the list of models.
+pub struct ListWish {
+    /// The session whose configuration counts; the editor's first folder without one.
+    pub session: Option<SessionKey>,
+    pub asker: ListAsker,
+}
+
+/// Who wants to know which models there are.
+pub enum ListAsker {
+    Request(Reply),
+    /// A command, by its errand's number.
+    Errand(u64),
+}

@@ -2,12 +2,14 @@
 
 use crate::apply::{Applied, Exact};
 use crate::documents::Snapshot;
+use crate::models::Probe;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
 use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use crate::store::learned::ModelKey;
+use engine::models::Catalogue;
 use engine::provider::{Learned, ModelEvent};
 use engine::session::{Classified, NotSaved};
 use engine::text::ChangeSet;
@@ -69,6 +71,10 @@ pub enum Event {
     Warn(String),
     /// A session's processes in the background are others now.
     Processes(SessionKey),
+    /// Providers have listed their models, for the wish of this number.
+    Listed(u64, Vec<Probe>),
+    /// The catalogue of models was fetched.
+    Catalogue(Box<Catalogue>),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.

@@ -16,6 +16,7 @@ mod folders;
 mod hints;
 mod lenses;
 mod lifecycle;
+mod models;
 mod permissions;
 mod processes;
 mod prompt;
@@ -26,6 +27,7 @@ mod review_actions;
 mod saving;
 mod sessions;
 mod shown_hunks;
+mod usage;
 mod virtual_documents;
 
 pub(crate) use approvals::{Approving, denied, line as approval_line, whole as whole_approval};
@@ -33,6 +35,7 @@ pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
 pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
 pub(crate) use saving::SaveWaiter;
+pub(crate) use usage::report as usage_report;
 
 use crate::main_loop::Host;
 use engine::redact::redact;

@@ -24,6 +24,7 @@ pub mod instructions;
 pub mod keys;
 pub mod layers;
 pub mod model;
+pub mod models;
 pub mod ollama;
 pub mod pdf;
 pub mod plan;

@@ -6,12 +6,13 @@
 use crate::asking::Asking;
 use crate::client::Client;
 use crate::documents::Documents;
-use crate::errand::Errand;
+use crate::errand::{Errand, ListWish};
 use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::{Approving, Reviewing, SaveWaiter, Shown};
 use crate::keys::Keys;
 use crate::layers::Layers;
 use crate::lsp::{FrontEvent, Incoming, Notice, Out};
+use crate::models::Models;
 use crate::ollama;
 use crate::plan::Locks;
 use crate::process::Children;
@@ -67,6 +68,10 @@ pub struct Host {
     pub(crate) task_session: Option<SessionKey>,
     pub(crate) next_token: u64,
     pub(crate) errands: BTreeMap<u64, Errand>,
+    /// Who waits for a list of models.
+    pub(crate) list_wishes: BTreeMap<u64, ListWish>,
+    /// What is known of models.
+    pub(crate) models: Models,
     /// Somebody can be asked.
     pub(crate) attended: bool,
     /// Stored actions that run, by the ids of their approvals.
@@ -80,7 +85,7 @@ pub struct Host {
     pub(crate) checkpoints: Checkpoints,
     pub(crate) permissions: Permissions,
     /// What models have refused.
-    pub(crate) models: LearnedModels,
+    pub(crate) learned: LearnedModels,
     pub(crate) keys: Arc<Keys>,
     /// What sessions are to be told, in order, after the effects at hand.
     pub(crate) due: VecDeque<(SessionKey, Input)>,
@@ -243,6 +248,13 @@ impl Host {
                     ClientRequest::SetMode(params) => {
                         reply.send::<methods::SetMode>(self.set_mode(params))
                     }
+                    ClientRequest::SetConfigOption(params) => {
+                        reply.send::<methods::SetConfigOption>(self.set_config_option(&params))
+                    }
+                    ClientRequest::ListModels(params) => self.list_models(&params, reply),
+                    ClientRequest::SessionUsage(params) => {
+                        reply.send::<methods::SessionUsage>(self.session_usage(&params))
+                    }
                     ClientRequest::ListReview(params) => self.when_recalled(move |host| {
                         reply.send::<methods::ListReview>(host.list_review(params));
                     }),
@@ -358,6 +370,8 @@ impl Host {
             Event::Recalled(path, found) => self.recalled(&path, found),
             Event::Reviewed => self.run_reviewed(),
             Event::Warn(text) => self.warn_once(text),
+            Event::Listed(number, probes) => self.listed(number, &probes),
+            Event::Catalogue(catalogue) => self.catalogued(*catalogue),
             Event::Processes(session) => self.processes_changed(&session),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
@@ -429,6 +443,7 @@ fn asks_model(input: &Input) -> bool {
         Input::Cancel
         | Input::Command { .. }
         | Input::Tell(_)
+        | Input::Reasoning { .. }
         | Input::Remember(_)
         | Input::Forget(_)
         | Input::Replay(_)

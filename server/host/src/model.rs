@@ -332,7 +332,7 @@ fn quiet(patience: Patience) -> ModelError {
 }
 
 /// The innermost cause, which is the one that says something.
-fn root(error: &dyn Error) -> String {
+pub(crate) fn root(error: &dyn Error) -> String {
     let mut at = error;
     while let Some(source) = at.source() {
         at = source;

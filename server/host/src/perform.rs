@@ -198,11 +198,11 @@ impl Host {
                 kind: ChunkKind::Thought,
                 text: &text,
             }),
+            Update::Usage(last) => self.show_usage(session, last),
             update @ (Update::User(_)
             | Update::Call { .. }
             | Update::CallChanged(..)
             | Update::Mode(_)
-            | Update::Usage(_)
             | Update::Retrying(_)) => {
                 if let Some(params) = show::notification(session, update) {
                     self.out.notify(methods::Update::METHOD, &params);

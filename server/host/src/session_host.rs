@@ -2,6 +2,7 @@
 
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
+use crate::models::Choice;
 use crate::plan::{Accepted, Given, Plan, TextHash};
 use crate::scratchpad::Scratchpad;
 use crate::store::Log;
@@ -24,7 +25,10 @@ pub struct OpenSession {
     pub log_failed: bool,
     pub workspace: Arc<Workspace>,
     pub scratchpad: Option<Scratchpad>,
+    /// With the person's choice in it.
     pub config: Arc<Config>,
+    /// What the person has chosen for this session.
+    pub choice: Choice,
     /// What the project's files told the model.
     pub told: Vec<InstructionFile>,
     /// Planned calls that may run.
@@ -124,6 +128,7 @@ impl OpenSession {
             workspace: Arc::new(workspace),
             scratchpad,
             config,
+            choice: Choice::default(),
             told: Vec::new(),
             plans: HashMap::new(),
             accepted: HashMap::new(),

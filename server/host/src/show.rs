@@ -6,6 +6,7 @@ use engine::provider::{Image, Usage};
 use engine::redact::{redact_inert, redact_json, redact_string};
 use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
 use engine::text::{visible, visible_line};
+use engine::usage::{Bill, dollars, filled};
 use protocol::acp::{self, SessionUpdate};
 use protocol::session::{CallId, Mode};
 use protocol::tool::Outcome;
@@ -55,7 +56,8 @@ fn session_update(update: Update) -> Option<SessionUpdate> {
         Update::Mode(mode) => {
             SessionUpdate::CurrentModeUpdate(acp::CurrentModeUpdate::new(mode.id()))
         }
-        Update::Usage(usage) => return usage_update(usage),
+        // What it costs, the session and the catalogue know.
+        Update::Usage(_) => return None,
         // It has a method of its own.
         Update::Retrying(_) => return None,
     })
@@ -189,21 +191,27 @@ pub fn meta(value: Value) -> Option<acp::Meta> {
     Some(Map::from_iter([("undine".to_owned(), value)]))
 }
 
-/// ACP counts what fills the window; the parts ride beside it.
-fn usage_update(usage: Usage) -> Option<SessionUpdate> {
+/// ACP counts what fills the window and what the session has cost; the parts of the last answer ride beside it.
+pub fn usage_update(last: &Usage, window: Option<u64>, bill: &Bill) -> SessionUpdate {
     let Usage {
         input,
         cached,
         cache_write,
         output,
         reasoning,
-    } = usage;
-    let used = input + cached + cache_write + output + reasoning;
-    let parts = json!({"input": input, "cached": cached, "cacheWrite": cache_write, "output": output, "reasoning": reasoning});
-    // The window's size is not known yet; 0 says so.
-    Some(SessionUpdate::UsageUpdate(
-        acp::UsageUpdate::new(used, 0).meta(meta(parts)),
-    ))
+    } = *last;
+    let mut extra = json!({"input": input, "cached": cached, "cacheWrite": cache_write, "output": output, "reasoning": reasoning});
+    let unpriced: Vec<&str> = bill.unpriced().collect();
+    if !unpriced.is_empty() {
+        extra["unpriced"] = json!(unpriced);
+    }
+    if let Some(total) = bill.total {
+        extra["cost"] = json!(dollars(total));
+    }
+    let cost = bill.total.map(|it| acp::Cost::new(it, "USD"));
+    // A window that is not known is 0.
+    let update = acp::UsageUpdate::new(filled(last), window.unwrap_or(0));
+    SessionUpdate::UsageUpdate(update.cost(cost).meta(meta(extra)))
 }
 
 pub fn modes(mode: Mode) -> acp::SessionModeState {

@@ -169,6 +169,8 @@ limits! {
     keyring_ms = 3_000,
     /// Hours after which the catalogue of windows and prices is fetched again.
     catalog_hours = 24,
+    /// Seconds a provider gets to list its models, and a server to send the catalogue.
+    models_secs = 20,
     /// Seconds the classifier of mode `auto` gets for its verdict; then the person is asked.
     classifier_secs = 60,
     /// Milliseconds to wait for another server that writes the answers for always.

@@ -27,6 +27,8 @@ macro_rules! client_requests {
             Prompt = "session/prompt": $crate::acp::PromptRequest => $crate::acp::PromptResponse,
             /// Sets how much the session may do without asking.
             SetMode = "session/set_mode": $crate::acp::SetSessionModeRequest => $crate::acp::SetSessionModeResponse,
+            /// Sets the model of a session, or how hard it thinks; from the next answer on.
+            SetConfigOption = "session/set_config_option": $crate::acp::SetSessionConfigOptionRequest => $crate::acp::SetSessionConfigOptionResponse,
             /// Lists the agent's changes that the person has not judged yet.
             ListReview = "undine/review/list": $crate::hunks::ListReviewParams => $crate::hunks::ReviewList,
             /// Keeps or reverts changes by hunk, file, turn or session. A revert that is asked for
@@ -58,6 +60,10 @@ macro_rules! client_requests {
             SetKey = "undine/auth/set": $crate::auth::SetKeyParams => $crate::auth::ProviderKey,
             /// Takes a provider's key out of the system's keyring.
             ClearKey = "undine/auth/clear": $crate::auth::ClearKeyParams => $crate::auth::ClearKeyResult,
+            /// Lists the models that can be chosen, by provider, with their windows and prices.
+            ListModels = "undine/models": $crate::models::ListModelsParams => $crate::models::ModelList,
+            /// The tokens a session has used, by model, and what they cost.
+            SessionUsage = "undine/usage": $crate::usage::UsageParams => $crate::usage::UsageReport,
         }
     };
 }

@@ -10,6 +10,7 @@ pub mod config;
 pub mod document;
 pub mod hunks;
 pub mod methods;
+pub mod models;
 pub mod permission;
 pub mod process;
 pub mod record;
@@ -17,6 +18,7 @@ pub mod retry;
 pub mod review;
 pub mod session;
 pub mod tool;
+pub mod usage;
 
 /// ACP version 1, from its maintained schema crate.
 pub use agent_client_protocol_schema::v1 as acp;

@@ -4,6 +4,7 @@
 //! today's code decides. The format is versioned and kept for ever (spec 13.2).
 
 use crate::approval::{OptionId, Rule};
+use crate::config::Reasoning;
 use crate::session::{CallId, Mode, TurnId};
 use crate::tool::{Outcome, Picture};
 use serde::{Deserialize, Serialize};
@@ -153,6 +154,26 @@ pub enum Record {
     Mode { mode: Mode },
     /// Another model answers from here on: provider/model.
     Model { model: String },
+    /// The person has chosen how hard a model thinks in this session; without a level it thinks as configured.
+    Reasoning {
+        model: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        level: Option<Reasoning>,
+    },
+    /// What an answer took, in tokens; the parts are disjoint (spec 26).
+    Usage {
+        /// The model that gave it: provider/model.
+        model: String,
+        purpose: Purpose,
+        input: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        cached: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        cache_write: u64,
+        output: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        reasoning: u64,
+    },
     /// A turn ended.
     Ended { turn: TurnId, reason: EndReason },
 }
@@ -186,10 +207,32 @@ impl Record {
             | Self::Replayed { .. }
             | Self::Mode { .. }
             | Self::Model { .. }
+            | Self::Reasoning { .. }
+            | Self::Usage { .. }
             | Self::Ended { .. } => self,
         };
         Some(kept)
     }
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// What a model was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// An answer of the conversation: its tokens fill the window.
+    Answer,
+    /// A verdict of the classifier of mode `auto`.
+    Classifier,
+    /// A summary in the place of what does not fit any more.
+    Compaction,
+    /// Work of a subagent.
+    Subagent,
+    /// Anything else beside the conversation.
+    Other,
 }
 
 /// A call of a provider's own tool, as the model wrote it.

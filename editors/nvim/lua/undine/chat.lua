@@ -71,6 +71,9 @@ function M.status(session)
   if usage and usage.used and (usage.size or 0) > 0 then
     table.insert(words, ("%d%% of the context"):format(math.floor(100 * usage.used / usage.size)))
   end
+  if usage and usage.cost and usage.cost ~= "$0.00" then
+    table.insert(words, usage.cost)
+  end
   return table.concat(words, "  ")
 end
 

@@ -9,6 +9,7 @@
 ---| '"session/list"' # Lists the sessions of a folder, newest first. agent.ListSessionsRequest -> agent.ListSessionsResponse
 ---| '"session/prompt"' # Runs one turn. The answer comes when the turn has ended, and says why. A prompt that is sent while a turn runs steers that turn at its next tool boundary. agent.PromptRequest -> agent.PromptResponse
 ---| '"session/set_mode"' # Sets how much the session may do without asking. agent.SetSessionModeRequest -> agent.SetSessionModeResponse
+---| '"session/set_config_option"' # Sets the model of a session, or how hard it thinks; from the next answer on. agent.SetSessionConfigOptionRequest -> agent.SetSessionConfigOptionResponse
 ---| '"undine/review/list"' # Lists the agent's changes that the person has not judged yet. agent.ListReviewParams -> agent.ReviewList
 ---| '"undine/review/resolve"' # Keeps or reverts changes by hunk, file, turn or session. A revert that is asked for while a turn runs waits for its next tool boundary. agent.ResolveReviewParams -> agent.ResolveReviewResult
 ---| '"undine/review/base"' # A file's text without the agent's unreviewed changes. agent.ReviewBaseParams -> agent.ReviewBaseResult
@@ -24,6 +25,8 @@
 ---| '"undine/auth/status"' # Tells where the providers' keys are, never what they are. agent.AuthStatusParams -> agent.AuthStatus
 ---| '"undine/auth/set"' # Stores a provider's key in the system's keyring; it counts for the next request. agent.SetKeyParams -> agent.ProviderKey
 ---| '"undine/auth/clear"' # Takes a provider's key out of the system's keyring. agent.ClearKeyParams -> agent.ClearKeyResult
+---| '"undine/models"' # Lists the models that can be chosen, by provider, with their windows and prices. agent.ListModelsParams -> agent.ModelList
+---| '"undine/usage"' # The tokens a session has used, by model, and what they cost. agent.UsageParams -> agent.UsageReport
 ---| '"session/cancel"' # Ends the running turn; every running and queued prompt of the session is answered with the stop reason `cancelled`. agent.CancelNotification
 
 --- What the server sends.
@@ -306,6 +309,27 @@
 ---@class agent.SetSessionModeResponse
 ---@field _meta? table<string, any>|vim.NIL
 
+---@class agent.SetSessionConfigOptionRequest.boolean
+---@field type "boolean"
+---@field value boolean
+---@field sessionId agent.SessionId
+---@field configId agent.SessionConfigId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SetSessionConfigOptionRequest.2
+---@field value agent.SessionConfigValueId
+---@field sessionId agent.SessionId
+---@field configId agent.SessionConfigId
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.SetSessionConfigOptionRequest
+---| agent.SetSessionConfigOptionRequest.boolean
+---| agent.SetSessionConfigOptionRequest.2
+
+---@class agent.SetSessionConfigOptionResponse
+---@field configOptions agent.SessionConfigOption[]
+---@field _meta? table<string, any>|vim.NIL
+
 --- Which unreviewed changes to list. All, when neither is given.
 ---@class agent.ListReviewParams
 ---@field sessionId? string|vim.NIL Only files in which this session has changes.
@@ -527,6 +551,84 @@
 ---@class agent.ClearKeyResult
 ---@field removed boolean False if the keyring had none.
 ---@field now agent.ProviderKey
+--- Lists models. Providers are asked for theirs where a key is known or none is needed; one that does not answer is named, and the others are listed all the same.
+---@class agent.ListModelsParams
+---@field sessionId? string|vim.NIL The session whose configuration counts; the editor's first folder if missing.
+---@field refresh? boolean Asks the providers again, and not only those that have not answered yet.
+
+---@class agent.ModelList
+---@field current? string|vim.NIL The model that answers, as provider/model; missing if none is configured.
+---@field aliases agent.ModelAlias[]
+---@field providers agent.ModelProvider[]
+
+--- A short name of a model.
+---@class agent.ModelAlias
+---@field name string
+---@field model? string|vim.NIL As provider/model; missing if it leads nowhere.
+
+---@class agent.ModelProvider
+---@field name string
+---@field key agent.KeyState
+---@field problem? string|vim.NIL Why it could not say which models it has: one sentence for a person.
+---@field models agent.ListedModel[]
+
+---@class agent.KeyState.known
+---@field state "known"
+---@field place string
+
+---@class agent.KeyState.not_needed
+---@field state "not_needed"
+
+---@class agent.KeyState.missing
+---@field state "missing"
+---@field hint string
+
+--- Whether a provider's key is known. The key itself never leaves the server.
+---@alias agent.KeyState
+---| agent.KeyState.known
+---| agent.KeyState.not_needed
+---| agent.KeyState.missing
+
+--- A model of a provider. What is missing is not known.
+---@class agent.ListedModel
+---@field id string As provider/model: what `session/set_config_option` takes.
+---@field name? string|vim.NIL Its name for people.
+---@field window? integer|vim.NIL Tokens that it can read.
+---@field output? integer|vim.NIL Tokens that it can write in one answer.
+---@field reasoning? boolean|vim.NIL Whether it reasons.
+---@field price? agent.ModelPrice|vim.NIL
+---@field live boolean Whether the provider itself has named it, and not only the catalogue or the configuration.
+
+--- US dollars a million tokens.
+---@class agent.ModelPrice
+---@field input number Read.
+---@field output number Written, thoughts included.
+---@field cacheRead? number|vim.NIL Read from the cache; as `input` when missing.
+---@field cacheWrite? number|vim.NIL Written into the cache; as `input` when missing.
+
+--- What a session has used since it began, also before it was loaded.
+---@class agent.UsageParams
+---@field sessionId string
+
+--- Tokens by model, and their price. Subagents, the classifier and compaction count.
+---@class agent.UsageReport
+---@field models agent.ModelUsage[] By model, in the order of their names.
+---@field cost? number|vim.NIL US dollars of the models whose price is known; missing if there is none.
+---@field unpriced? string[] Models that were used and whose price nobody knows; they are not in `cost`.
+---@field used integer Tokens that fill the window; 0 before the first answer.
+---@field size integer Tokens of the window; 0 where it is not known.
+---@field text string The same for a person, in lines.
+
+--- What one model was asked and answered. The parts of tokens are disjoint.
+---@class agent.ModelUsage
+---@field model string As provider/model.
+---@field answers integer How often it answered.
+---@field input integer Tokens that were read and stood in no cache.
+---@field cached integer Tokens that were read from the provider's cache.
+---@field cacheWrite integer Tokens that were read and put into it.
+---@field output integer Tokens that were written, thoughts aside.
+---@field reasoning integer Tokens that were written while thinking.
+---@field cost? number|vim.NIL US dollars; missing where the price is not known.
 
 ---@class agent.CancelNotification
 ---@field sessionId agent.SessionId

@@ -22,6 +22,7 @@ local function take_modes(session, result)
     session.modes = modes.availableModes or {}
     session.mode = modes.currentModeId
   end
+  session.options = type(result) == "table" and result.configOptions or session.options
 end
 
 --- Answers `session/update`.

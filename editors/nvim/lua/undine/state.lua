@@ -21,7 +21,8 @@ local M = {}
 ---@field n_running integer prompts that are not answered yet
 ---@field modes undine.Mode[]
 ---@field mode? string
----@field usage? { used: integer, size: integer }
+---@field options? table[] its model and how hard that thinks, as ACP's config options
+---@field usage? { used: integer, size: integer, cost?: string }
 ---@field commands { name: string, description: string }[]
 ---@field retry? { retry: agent.Retry, at: number } that the model is asked again, and when by `vim.uv.now()`
 

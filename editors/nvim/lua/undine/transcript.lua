@@ -121,7 +121,10 @@ function M.reduce(session, update)
   elseif kind == "current_mode_update" then
     session.mode = update.currentModeId
   elseif kind == "usage_update" then
-    session.usage = { used = update.used, size = update.size }
+    local ours = type(update._meta) == "table" and update._meta.undine or {}
+    session.usage = { used = update.used, size = update.size, cost = ours.cost }
+  elseif kind == "config_option_update" then
+    session.options = update.configOptions or {}
   elseif kind == "session_info_update" then
     session.title = update.title or session.title
   elseif kind == "available_commands_update" then

@@ -374,3 +374,25 @@ fn any_floor_may_become_stricter_and_only_that() {
         }
     }
 }
+
+#[test]
+fn a_repository_cannot_lead_the_persons_alias_to_another_judge() {
+    let judge = |own: Value, theirs: Value| {
+        let resolved = resolve(&[user(own), layer(Origin::ProjectFile, theirs)]);
+        resolved.config.safety.auto_classifier_model
+    };
+    let theirs = json!({"model_aliases": {"fast": "theirs/yes"}});
+    let own = json!({"model_aliases": {"fast": "own/m"}, "default_model": {"name": "fast"}});
+    assert_eq!(judge(own, theirs.clone()).as_deref(), Some("own/m"));
+    let own =
+        json!({"model_aliases": {"fast": "own/m"}, "safety": {"auto_classifier_model": "fast"}});
+    assert_eq!(judge(own, theirs.clone()).as_deref(), Some("own/m"));
+    // What names no model of the person's names none of the repository's either.
+    let own = json!({"safety": {"auto_classifier_model": "fast"}});
+    let resolved = resolve(&[user(own), layer(Origin::ProjectFile, theirs.clone())]);
+    assert!(!resolved.config.model_aliases.contains_key("fast"));
+    let own = json!({"default_model": {"name": "fast"}});
+    assert_eq!(judge(own, theirs.clone()).as_deref(), Some("/"));
+    let own = json!({"default_model": {"provider": "own", "name": "m"}});
+    assert_eq!(judge(own, theirs), None);
+}

@@ -74,7 +74,9 @@ pub fn redact_record(record: &mut Record) {
         | Record::Unsigned { .. }
         | Record::Edit { .. }
         | Record::Mode { .. }
-        | Record::Model { .. } => {}
+        | Record::Model { .. }
+        | Record::Reasoning { .. }
+        | Record::Usage { .. } => {}
     }
 }
 

@@ -10,7 +10,7 @@ use super::effect::{CallStatus, Classified, Decision, Effect};
 use super::unsaved;
 use crate::policy::{self, Gate, Hold, Verdict};
 use protocol::approval::{ApprovalOption, OptionId, Rule};
-use protocol::record::Record;
+use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode};
 use protocol::tool::Access;
 
@@ -68,6 +68,15 @@ impl Session {
         review: Result<Classified, String>,
         out: &mut Vec<Effect>,
     ) {
+        // It was paid for, whether somebody still waits for it or not.
+        if let Ok(Classified {
+            model,
+            usage: Some(usage),
+            ..
+        }) = &review
+        {
+            self.used(model, Purpose::Classifier, *usage, out);
+        }
         let Some(Call {
             stage: Stage::Classifying { plan },
             ..

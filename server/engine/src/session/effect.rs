@@ -7,6 +7,7 @@ use crate::policy::Hold;
 use crate::provider::{Image, Learned, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
 use protocol::approval::{OptionId, Rule};
+use protocol::config::Reasoning;
 use protocol::record::Record;
 use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
 use protocol::tool::Outcome;
@@ -39,6 +40,11 @@ pub enum Input {
     Saved(CallId, Result<(), NotSaved>),
     /// What the classifier answered, or why there is no answer.
     Classified(CallId, Result<Classified, String>),
+    /// The person chose how hard a model thinks. [`Session::configure`](super::Session::configure) has it already.
+    Reasoning {
+        model: String,
+        level: Option<Reasoning>,
+    },
     /// An answer for always could not be kept: it counts for this session.
     Remember(Rule),
     /// The person takes a remembered answer of this session back.
@@ -66,6 +72,10 @@ pub struct Decision {
 /// The classifier's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classified {
+    /// provider/model.
+    pub model: String,
+    /// The tokens it took, where its provider tells.
+    pub usage: Option<Usage>,
     pub text: String,
     /// What it thought, where its provider tells.
     pub thought: String,
@@ -170,6 +180,7 @@ pub enum Update {
     /// A call changed; what is missing stays as it was.
     CallChanged(CallId, CallChange),
     Mode(Mode),
+    /// The tokens of the last answer. What the session has used in all is asked of it.
     Usage(Usage),
     /// The model is asked again; `None`: that is over, in whatever way.
     Retrying(Option<Retrying>),

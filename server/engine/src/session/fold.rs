@@ -6,6 +6,7 @@ use super::failing::BROKEN_OFF;
 use super::{Session, Settings};
 use crate::context::{self, Answer, Asked, Entry, Held, Sight};
 use crate::provider::{NativeCall, NativeTool, ToolCall};
+use crate::usage;
 use protocol::approval::OptionId;
 use protocol::record::{EditedFile, EndReason, NativeRecord, Record, Stands};
 use protocol::session::{CallId, Mode, TurnId};
@@ -83,7 +84,12 @@ impl Session {
                     session.next.answer = session.next.answer.max(*answer);
                     session.is_to_tell(*answer, text);
                 }
-                Record::Command { .. } | Record::Classified { .. } => {}
+                Record::Usage { .. } => {
+                    if let Some((model, purpose, tokens)) = usage::of_record(record) {
+                        session.count(model, purpose, tokens);
+                    }
+                }
+                Record::Command { .. } | Record::Classified { .. } | Record::Reasoning { .. } => {}
                 Record::Decision { option, rule, .. } => match option {
                     // Kept in a file of the person's, who may have taken it out since.
                     OptionId::Always => {}
@@ -152,6 +158,8 @@ impl Session {
             | Record::Replayed { .. }
             | Record::Mode { .. }
             | Record::Model { .. }
+            | Record::Reasoning { .. }
+            | Record::Usage { .. }
             | Record::Ended { .. } => None,
         });
         for (call, edit) in open {
@@ -315,6 +323,8 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
             | Record::Edit { .. }
             | Record::Mode { .. }
             | Record::Model { .. }
+            | Record::Reasoning { .. }
+            | Record::Usage { .. }
             | Record::Ended { .. } => {}
         }
     }

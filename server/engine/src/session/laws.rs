@@ -310,7 +310,9 @@ impl World {
             | Record::Classified { .. }
             | Record::Edit { .. }
             | Record::Mode { .. }
-            | Record::Model { .. } => {}
+            | Record::Model { .. }
+            | Record::Reasoning { .. }
+            | Record::Usage { .. } => {}
         }
         self.records.push(record.clone());
     }
@@ -413,6 +415,7 @@ impl World {
             | Input::SetMode(_)
             | Input::Command { .. }
             | Input::Tell(_)
+            | Input::Reasoning { .. }
             | Input::Remember(_)
             | Input::Forget(_)
             | Input::Replay(_)
@@ -581,6 +584,8 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                 match rng.u8(0..6) {
                     0 => Err("no".into()),
                     _ => Ok(Classified {
+                        model: "p/judge".into(),
+                        usage: rng.bool().then(Usage::default),
                         text: text.into(),
                         thought: thought.into(),
                     }),

@@ -219,7 +219,14 @@ impl Play {
                     true => String::new(),
                     false => words.text(),
                 };
-                Input::Classified(self.call, Ok(Classified { text, thought }))
+                Input::Classified(
+                    self.call,
+                    Ok(Classified {
+                        text,
+                        thought,
+                        ..Classified::default()
+                    }),
+                )
             }
             "no-classifier" => Input::Classified(self.call, Err(words.text())),
             "remember" => Input::Remember(Rule::EditProject),

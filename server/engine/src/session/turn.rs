@@ -8,7 +8,7 @@ use crate::context::{self, Answer, Asked, Entry, Held};
 use crate::policy;
 use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
 use crate::redact::settled;
-use protocol::record::{EndReason, NativeRecord, Record};
+use protocol::record::{EndReason, NativeRecord, Purpose, Record};
 use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
 use protocol::tool::Outcome;
 use serde_json::Value;
@@ -168,7 +168,13 @@ impl Session {
                 self.flush_much(out);
             }
             ModelEvent::Call(call) => self.called(call, out),
-            ModelEvent::Usage(usage) => out.push(Effect::Show(Update::Usage(usage))),
+            ModelEvent::Usage(usage) => {
+                let by = match self.history.last() {
+                    Some(Entry::Answer(answer)) => answer.by.clone(),
+                    Some(Entry::User(_) | Entry::Told(_)) | None => self.settings.model_id(),
+                };
+                self.used(&by, Purpose::Answer, usage, out);
+            }
             ModelEvent::Raw(raw) => turn.raw = Some(raw),
             ModelEvent::Ended(stop) => {
                 turn.stream = None;

@@ -8,13 +8,16 @@ use crate::endpoint;
 use crate::instructions;
 use crate::keys::{Keys, Need};
 use crate::layers::{CommandLine, project_file, user_file};
+use crate::models::Models;
 use crate::process::sandbox::{self, Files, Kernel, Sandbox};
 use crate::scratchpad::Scratchpad;
 use crate::store::Folders;
 use crate::workspace;
 use engine::config::{Origin, Resolved};
+use engine::models::reasoning;
 use engine::provider::without_secrets;
 use engine::text::visible;
+use engine::usage::{Rates, dollars};
 use protocol::auth::KeySource;
 use protocol::config::{Config, Filesystem, Network};
 use serde::Serialize;
@@ -131,6 +134,7 @@ fn model(report: &mut Report, resolved: &Resolved, keys: &Keys, online: bool) {
     let shown = without_secrets(url);
     let text = format!("{provider}/{name} at {shown}, from {from}.");
     report.add("model", State::Ok, text);
+    known(report, resolved, &format!("{provider}/{name}"));
     let (sources, trouble) = keys.sources(std::slice::from_ref(&reached.key));
     match sources.into_iter().next().flatten() {
         Some(place) => report.add("key", State::Ok, format!("It is taken from {place}.")),
@@ -155,6 +159,38 @@ fn model(report: &mut Report, resolved: &Resolved, keys: &Keys, online: bool) {
                 "{shown} takes no connection ({why}); see that it runs, or correct base_url."
             );
             report.add("connection", State::Problem, text);
+        }
+    }
+}
+
+/// What is known of the model without asking anybody.
+fn known(report: &mut Report, resolved: &Resolved, model: &str) {
+    let config = &resolved.config;
+    let text = match reasoning(config, model) {
+        Some(level) => format!("It is asked to reason: {}.", level.id()),
+        None => "It reasons in its provider's own way.".to_owned(),
+    };
+    report.add("reasoning", State::Ok, text);
+    let mut models = Models::new(&Folders::from_environment().data);
+    match models.window(config) {
+        Some(window) => report.add("window", State::Ok, format!("It reads {window} tokens.")),
+        None => {
+            let text = "How much it reads is not known; set context_window under its provider in config.toml.";
+            report.add("window", State::Note, text);
+        }
+    }
+    match models.rates(config, model) {
+        Some(rates) if rates == Rates::free() => {
+            report.add("price", State::Ok, "It costs nothing.")
+        }
+        Some(rates) => {
+            let [read, written] = [rates.base.input, rates.base.output].map(dollars);
+            let text = format!("A million tokens cost {read} to read and {written} to write.");
+            report.add("price", State::Ok, text);
+        }
+        None => {
+            let text = "What it costs is not known; set it under [pricing.models] in config.toml.";
+            report.add("price", State::Note, text);
         }
     }
 }

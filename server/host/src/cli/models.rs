@@ -1,5 +1,6 @@
-//! `undine models`: models of Ollama, which have to be there before they answer.
+//! `undine models`: which can be chosen, and models of Ollama, which have to be there before they answer.
 
+use super::model_list;
 use super::settings::here;
 use crate::endpoint;
 use crate::keys::Keys;
@@ -17,6 +18,8 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum Models {
+    /// Lists them. The default.
+    List,
     /// Downloads a model into Ollama, which may take gigabytes. Ctrl-C ends it; begun again, it goes on.
     Pull {
         /// The model's name at Ollama, for example qwen3:8b.
@@ -25,8 +28,18 @@ pub(super) enum Models {
 }
 
 /// Does it: 0 when it is done, else 1.
-pub(super) fn run(what: Models, command_line: CommandLine) -> anyhow::Result<ExitCode> {
-    let Models::Pull { name } = what;
+pub(super) fn run(
+    what: Option<Models>,
+    as_json: bool,
+    command_line: CommandLine,
+) -> anyhow::Result<ExitCode> {
+    match what {
+        None | Some(Models::List) => model_list::list(as_json, command_line),
+        Some(Models::Pull { name }) => pull_model(name, command_line),
+    }
+}
+
+fn pull_model(name: String, command_line: CommandLine) -> anyhow::Result<ExitCode> {
     let (root, resolved) = here(command_line)?;
     let mut config = resolved.config;
     // Another provider may be the one that answers.

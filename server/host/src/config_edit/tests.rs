@@ -215,3 +215,33 @@ fn the_file_behind_a_link_is_changed_and_the_link_stays() {
     set(&place.path, &["edits", "save"], "never").unwrap_err();
     assert!(place.path.is_symlink() && !kept.path.exists());
 }
+
+#[test]
+fn options_that_belong_together_are_set_in_one_step_and_one_is_taken_out_alone() {
+    let place = Place::new(
+        "# Mine.\n[default_model] # the one\nname = \"old\" # short\n\n[reasoning_per_model]\n# It is cheap.\n\"p/a b\" = \"low\" # enough\n\"p/c\" = \"high\"\n",
+    );
+    let all: [(&[&str], toml_edit::Value); 2] = [
+        (&["default_model", "provider"], "p".into()),
+        (&["default_model", "name"], "new".into()),
+    ];
+    set_all(&place.path, all).unwrap();
+    unset(&place.path, &["reasoning_per_model", "p/c"]).unwrap();
+    expect![[r##"
+        # Mine.
+        [default_model] # the one
+        name = "new" # short
+        provider = "p"
+
+        [reasoning_per_model]
+        # It is cheap.
+        "p/a b" = "low" # enough
+    "##]]
+    .assert_eq(&place.text());
+    let before = place.text();
+    unset(&place.path, &["reasoning_per_model", "p/none"]).unwrap();
+    unset(&place.path, &["nothing", "here"]).unwrap();
+    assert_eq!(place.text(), before);
+    unset(&place.path.with_file_name("none.toml"), &["a"]).unwrap();
+    assert_eq!(place.names(), ["config.toml"]);
+}

@@ -1,4 +1,7 @@
 //! Providers that need no entry in the configuration: name, wire format, address, and where a key is looked for.
+//!
+//! Addresses as the vendors document them and models.dev lists them (looked up on 2026-12-01). Meta's Model API is in the
+//! place of its Llama API (api.llama.com), which was retired in July 2026.
 
 use engine::provider::Wire;
 
@@ -9,6 +12,8 @@ pub struct Vendor {
     pub base_url: &'static str,
     /// Environment variables of its key, in order; none: it runs on this machine and needs none.
     pub keys: &'static [&'static str],
+    /// Its name in the catalogue of models.dev; empty: it is not there.
+    pub catalogue: &'static str,
     /// The host that the vendor itself serves, whose word on its own tools counts; empty: it has none.
     pub own_host: &'static str,
 }
@@ -24,6 +29,15 @@ const fn vendor(
         wire,
         base_url,
         keys,
+        catalogue: match name.as_bytes() {
+            b"gemini" => "google",
+            b"together" => "togetherai",
+            b"fireworks" => "fireworks-ai",
+            b"cloudflare" => "cloudflare-workers-ai",
+            // They serve what is put into them.
+            b"ollama" | b"lmstudio" | b"llamacpp" | b"vllm" => "",
+            _ => name,
+        },
         own_host: match wire {
             Wire::Messages => "api.anthropic.com",
             Wire::Responses => "api.openai.com",
@@ -77,7 +91,7 @@ pub const VENDORS: &[Vendor] = &[
     vendor(
         "deepseek",
         CHAT,
-        "https://api.deepseek.com/v1",
+        "https://api.deepseek.com",
         &["DEEPSEEK_API_KEY"],
     ),
     vendor(
@@ -116,12 +130,7 @@ pub const VENDORS: &[Vendor] = &[
         "https://api.cloudflare.com/client/v4/accounts/{CLOUDFLARE_ACCOUNT_ID}/ai/v1",
         &["CLOUDFLARE_API_TOKEN"],
     ),
-    vendor(
-        "meta",
-        CHAT,
-        "https://api.llama.com/compat/v1",
-        &["MODEL_API_KEY"],
-    ),
+    vendor("meta", CHAT, "https://api.meta.ai/v1", &["MODEL_API_KEY"]),
     vendor("ollama", Wire::Ollama, "", &[]),
     vendor("lmstudio", CHAT, "http://127.0.0.1:1234/v1", &[]),
     vendor("llamacpp", CHAT, "http://127.0.0.1:8080/v1", &[]),

@@ -22,10 +22,13 @@ pub(super) enum PromptCommand {
     AddDir(Vec<String>),
     Permissions,
     Forget(String),
+    Model(String),
+    Reasoning(String),
+    Usage,
 }
 
 /// What is announced: name, what it does, what follows it.
-const TABLE: [(&str, &str, Option<&str>); 11] = [
+const TABLE: [(&str, &str, Option<&str>); 14] = [
     (
         "checkpoint",
         "Makes a checkpoint of files, to be restored later",
@@ -81,6 +84,21 @@ const TABLE: [(&str, &str, Option<&str>); 11] = [
         "Takes such an answer back: it is asked about again",
         Some("an answer's id or its beginning"),
     ),
+    (
+        "model",
+        "Lets another model answer, from the next answer on, or lists those that there are",
+        Some("provider/model or an alias; all, if missing"),
+    ),
+    (
+        "reasoning",
+        "Sets how hard the model thinks before it answers, or says how hard it does",
+        Some("none, minimal, low, medium, high, xhigh, max, or default for what is configured"),
+    ),
+    (
+        "usage",
+        "Shows what this session has used, by model, and what that costs",
+        None,
+    ),
 ];
 
 impl PromptCommand {
@@ -100,6 +118,9 @@ impl PromptCommand {
             "/permissions" => Some(Self::Permissions),
             "/forget" => Some(Self::Forget(rest.trim().to_owned())),
             "/logs" => Some(Self::Logs(words(rest).into_iter().next())),
+            "/model" => Some(Self::Model(rest.trim().to_owned())),
+            "/reasoning" => Some(Self::Reasoning(rest.trim().to_owned())),
+            "/usage" => Some(Self::Usage),
             "/stop" => Some(Self::Stop(rest.trim().to_owned())),
             _ => None,
         }
@@ -127,6 +148,9 @@ impl Host {
             PromptCommand::Stop(id) => self.stop_for(session, asker, &id),
             PromptCommand::Permissions => self.permissions_for(session, asker),
             PromptCommand::Forget(id) => self.forget_for(session, asker, &id),
+            PromptCommand::Model(name) => self.model_for(session, asker, &name),
+            PromptCommand::Reasoning(level) => self.reasoning_for(session, asker, &level),
+            PromptCommand::Usage => self.usage_for(session, asker),
             PromptCommand::AddDir(folders) => self.add_folders(session, asker, &folders),
         }
     }

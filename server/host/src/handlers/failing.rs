@@ -49,7 +49,7 @@ impl Host {
         let Ok(reached) = endpoint::reach(config) else {
             return Learned::default();
         };
-        let (learned, fault) = self.models.of(&reached.model_key(), term(config));
+        let (learned, fault) = self.learned.of(&reached.model_key(), term(config));
         if let Some(fault) = fault {
             self.warn_once(fault);
         }
@@ -69,8 +69,8 @@ impl Host {
 
     pub(crate) fn keep_learned(&mut self, key: ModelKey, learned: Learned, config: &Config) {
         let term = term(config);
-        self.models.take_in(&key, &learned, term);
-        let path = self.models.path().to_path_buf();
+        self.learned.take_in(&key, &learned, term);
+        let path = self.learned.path().to_path_buf();
         self.runtime.spawn_blocking(move || {
             // It counts here all the same, and is learned again elsewhere.
             if let Err(why) = learned::keep(&path, &key, &learned, term) {

@@ -6,6 +6,7 @@ use crate::event::SessionKey;
 use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
 use crate::model;
+use crate::models::Choice;
 use crate::perform::invalid;
 use crate::process::sandbox::Kernel;
 use crate::scratchpad::Scratchpad;
@@ -14,9 +15,10 @@ use crate::show;
 use crate::store::{self, Log, Pictures};
 use crate::tools;
 use crate::workspace::{AddedBy, Workspace};
-use engine::config::Resolved;
+use engine::config::{Origin, Resolved};
 use engine::context::instructions;
 use engine::context::project::InstructionFile;
+use engine::models;
 use engine::provider::Learned;
 use engine::session::{Input, Retries, Session, Settings, Update, replay};
 use protocol::acp;
@@ -35,7 +37,9 @@ impl Host {
     ) -> Result<acp::NewSessionResponse, Error> {
         let key = self.start_session(&params.cwd, &params.additional_directories)?;
         let mode = self.sessions[&key].session.mode();
-        Ok(acp::NewSessionResponse::new(show::session_id(&key)).modes(Some(show::modes(mode))))
+        Ok(acp::NewSessionResponse::new(show::session_id(&key))
+            .modes(Some(show::modes(mode)))
+            .config_options(Some(self.config_options(&key))))
     }
 
     /// A new session in a folder.
@@ -56,14 +60,16 @@ impl Host {
         let log = Log::new(path, Some(voucher));
         let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
-        let learned = self.learned(&resolved.config);
+        self.know_models(&resolved);
+        let known = self.known_of(&resolved.config);
         let settings = settings(
             &key,
             &resolved.config,
             &workspace,
             &told,
             self.attended,
-            (standing, learned),
+            standing,
+            known,
         );
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
@@ -170,8 +176,14 @@ impl Host {
         for update in updates {
             self.replay(&key, update);
         }
-        let mode = self.sessions[&key].session.mode();
-        Ok(acp::LoadSessionResponse::new().modes(Some(show::modes(mode))))
+        let session = &self.sessions[&key].session;
+        let mode = session.mode();
+        if let Some(last) = session.last_usage() {
+            self.show_usage(&key, last);
+        }
+        Ok(acp::LoadSessionResponse::new()
+            .modes(Some(show::modes(mode)))
+            .config_options(Some(self.config_options(&key))))
     }
 
     /// Opens a session from its log, if it is not open, and answers all that is recorded of it. Nothing of it is shown.
@@ -179,7 +191,7 @@ impl Host {
         &mut self,
         params: acp::LoadSessionRequest,
     ) -> Result<Vec<Record>, Error> {
-        let (mut workspace, resolved) = self.place(&params.cwd)?;
+        let (mut workspace, mut resolved) = self.place(&params.cwd)?;
         let added = self.add_all(
             &mut workspace,
             &params.additional_directories,
@@ -205,14 +217,22 @@ impl Host {
             let scratchpad = self.scratchpad(&mut workspace);
             let told = self.instructions(workspace.root());
             let standing = self.standing(workspace.root());
-            let learned = self.learned(&resolved.config);
+            let choice = match is_ours {
+                true => self.choice_of(&records, &resolved),
+                // Whoever wrote it does not choose for the person.
+                false => Choice::default(),
+            };
+            resolved.config = choice.over(resolved.config);
+            self.know_models(&resolved);
+            let known = self.known_of(&resolved.config);
             let settings = settings(
                 &key,
                 &resolved.config,
                 &workspace,
                 &told,
                 self.attended,
-                (standing, learned),
+                standing,
+                known,
             );
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             if !is_ours {
@@ -224,6 +244,9 @@ impl Host {
             let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved, scratchpad);
             self.keep_told(&key, told);
+            if let Some(open) = self.sessions.get_mut(&key) {
+                open.choice = choice;
+            }
             self.perform(&key, repairs);
             if !is_ours {
                 self.warn_once(format!(
@@ -304,6 +327,35 @@ impl Host {
         found.files
     }
 
+    /// What the person had chosen in a session that is opened again. What the command line says now counts over it, and a
+    /// model that cannot be reached any more is not chosen.
+    fn choice_of(&mut self, records: &[Record], resolved: &Resolved) -> Choice {
+        let mut choice = Choice::of(records);
+        let said_now = ["default_model.provider", "default_model.name"]
+            .iter()
+            .any(|key| {
+                matches!(
+                    resolved.origins.get(*key),
+                    Some(Origin::Setting | Origin::Flag)
+                )
+            });
+        if said_now {
+            choice.model = None;
+        }
+        if let Some(model) = &choice.model
+            && let Err(why) = endpoint::reach(&choice.over(resolved.config.clone()))
+        {
+            // Without a model to put in its place, that is what the person is told when it is asked.
+            if endpoint::reach(&resolved.config).is_ok() {
+                self.warn_once(format!(
+                    "{model}, which answered in this session, cannot be asked any more: {why}"
+                ));
+            }
+            choice.model = None;
+        }
+        choice
+    }
+
     fn keep_told(&mut self, key: &SessionKey, told: Vec<InstructionFile>) {
         if let Some(open) = self.sessions.get_mut(key) {
             open.told = told;
@@ -322,14 +374,25 @@ impl Host {
         }
     }
 
+    fn known_of(&mut self, config: &Config) -> Known {
+        Known {
+            learned: self.learned(config),
+            window: self.models.window(config),
+        }
+    }
+
     /// Gives a session the configuration as it is now. Its mode stays what the person set.
     pub(crate) fn configure(&mut self, key: &SessionKey) {
         let Some(open) = self.sessions.get(key) else {
             return;
         };
         let mut workspace = Workspace::clone(&open.workspace);
-        let resolved = self.resolve(Some(workspace.root()));
+        let choice = open.choice.clone();
+        let mut resolved = self.resolve(Some(workspace.root()));
         self.report(&resolved);
+        resolved.config = choice.over(resolved.config);
+        self.know_models(&resolved);
+        let known = self.known_of(&resolved.config);
         workspace.forget_configured();
         if let Err(text) = add_configured(&mut workspace, &resolved.config) {
             self.warn_once(text);
@@ -337,7 +400,6 @@ impl Host {
         workspace.set_others(&self.others_than(workspace.root()));
         let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
-        let learned = self.learned(&resolved.config);
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
@@ -348,12 +410,19 @@ impl Host {
             &open.workspace,
             &told,
             self.attended,
-            (standing, learned),
+            standing,
+            known,
         ));
         open.told = told;
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
     }
+}
+
+/// What is known of the model that answers.
+struct Known {
+    learned: Learned,
+    window: Option<u64>,
 }
 
 fn settings(
@@ -362,21 +431,26 @@ fn settings(
     workspace: &Workspace,
     files: &[InstructionFile],
     attended: bool,
-    (standing, learned): (Vec<Rule>, Learned),
+    standing: Vec<Rule>,
+    known: Known,
 ) -> Settings {
-    let (model, natives) = match endpoint::reach(config) {
-        Ok(reached) => (reached.model, reached.natives),
+    let (provider, model, natives) = match endpoint::reach(config) {
+        Ok(reached) => (reached.provider, reached.model, reached.natives),
         // Said when the model is asked.
-        Err(_) => (config.default_model.name.clone(), Vec::new()),
+        Err(_) => {
+            let model = &config.default_model;
+            (model.provider.clone(), model.name.clone(), Vec::new())
+        }
     };
+    let reasoning = models::reasoning(config, &format!("{provider}/{model}"));
     let limits = &config.limits;
     Settings {
-        provider: config.default_model.provider.clone(),
+        provider,
         model,
-        reasoning: config.default_model.reasoning,
+        reasoning,
         natives,
-        learned,
-        window: None,
+        learned: known.learned,
+        window: known.window,
         cache_key: session.to_string(),
         system: instructions::system(&told(workspace), files),
         tools: tools::specs(),

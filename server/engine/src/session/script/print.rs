@@ -210,6 +210,19 @@ fn append(record: &Record) -> String {
         Record::Told { answer: _, text } => format!("told {text:?}"),
         Record::Mode { mode } => format!("mode {}", mode.id()),
         Record::Model { model } => format!("model {model}"),
+        Record::Reasoning { model, level } => {
+            format!(
+                "reasoning {model} {}",
+                level.map_or("as configured", |it| it.id())
+            )
+        }
+        Record::Usage {
+            model,
+            purpose,
+            input,
+            output,
+            ..
+        } => format!("usage {purpose:?} {model} {input} in, {output} out"),
         Record::Ended { turn, reason } => {
             let why = match reason {
                 EndReason::Done => "done".to_owned(),

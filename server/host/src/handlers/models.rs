@@ -1,0 +1,405 @@
+//! Choosing the model of a session and how hard it thinks, and listing what can be chosen.
+//!
+//! A choice counts in its session from the next answer on, also when the session is loaded again. It is remembered in the
+//! person's `config.toml`: the model is the default of new sessions then, and a level of reasoning belongs to its model.
+
+use super::lifecycle::UPDATE;
+use crate::config_edit::{self, EditError};
+use crate::endpoint;
+use crate::errand::{Asker, ListAsker, ListWish};
+use crate::event::{Event, SessionKey};
+use crate::layers::user_file;
+use crate::lsp::{Error, Reply};
+use crate::main_loop::Host;
+use crate::models::{self, Probe};
+use crate::perform::invalid;
+use crate::show;
+use engine::config::Resolved;
+use engine::models::{ModelName, find};
+use engine::session::Input;
+use protocol::acp;
+use protocol::config::{Config, Reasoning};
+use protocol::methods;
+use protocol::models::{KeyState, ListModelsParams, ModelList};
+
+/// The ids of the options of a session.
+const MODEL: &str = "model";
+const REASONING: &str = "reasoning";
+
+/// The value of the second for what is configured, or else the provider's own way.
+const AS_CONFIGURED: &str = "default";
+
+/// The most models that a session's option offers; `undine/models` has them all.
+const MOST_OFFERED: usize = 300;
+
+/// The most models of a provider that `/model` writes down.
+const MOST_SAID: usize = 30;
+
+impl Host {
+    pub(crate) fn set_config_option(
+        &mut self,
+        params: &acp::SetSessionConfigOptionRequest,
+    ) -> Result<acp::SetSessionConfigOptionResponse, Error> {
+        let key = self.known(&params.session_id)?;
+        let value = params.value.as_value_id().map(|it| it.0.clone());
+        let value = value.ok_or_else(|| invalid("The value must be one of the option's ids."))?;
+        let chosen = match &*params.config_id.0 {
+            MODEL => self.choose_model(&key, &value),
+            REASONING => self.choose_reasoning(&key, &value),
+            other => Err(format!(
+                "There is no option {other:?}; choose one of {MODEL}, {REASONING}."
+            )),
+        };
+        chosen.map_err(invalid)?;
+        let options = self.config_options(&key);
+        Ok(acp::SetSessionConfigOptionResponse::new(options))
+    }
+
+    /// `/model`
+    pub(super) fn model_for(&mut self, session: SessionKey, asker: Asker, name: &str) {
+        let number = self.begin(session.clone(), asker);
+        match name.trim() {
+            "" => self.list_for_errand(session, number),
+            name => {
+                let said = self.choose_model(&session, name);
+                self.end(number, said);
+            }
+        }
+    }
+
+    /// `/reasoning`
+    pub(super) fn reasoning_for(&mut self, session: SessionKey, asker: Asker, level: &str) {
+        let said = match level.trim() {
+            "" => self.reasoning_said(&session),
+            level => self.choose_reasoning(&session, level),
+        };
+        let number = self.begin(session, asker);
+        self.end(number, said);
+    }
+
+    fn reasoning_said(&self, session: &SessionKey) -> Result<String, String> {
+        let open = self.sessions.get(session).ok_or("The session is closed.")?;
+        let level = open.session.reasoning();
+        let level = level.map_or("its provider's own way", |it| it.id());
+        Ok(format!(
+            "{} reasons: {level}. `/reasoning LEVEL` changes it; levels are {}.",
+            open.session.model_id(),
+            levels()
+        ))
+    }
+
+    /// Lets another model answer in a session, and makes it the default. Both texts are for the person.
+    fn choose_model(&mut self, key: &SessionKey, name: &str) -> Result<String, String> {
+        let open = self.sessions.get(key).ok_or("The session is closed.")?;
+        let model = find(&open.config, name)?;
+        let mut config = Config::clone(&open.config);
+        config.default_model.provider.clone_from(&model.provider);
+        config.default_model.name.clone_from(&model.name);
+        let reached = endpoint::reach(&config)?;
+        let model = ModelName {
+            provider: reached.provider,
+            name: reached.model,
+        };
+        let kept = self.write_default(&model);
+        if let Some(open) = self.sessions.get_mut(key) {
+            open.choice.model = Some(model.clone());
+        }
+        self.configure(key);
+        self.tell_options(key);
+        Ok(format!("{model} answers from now on.{}", kept_or_not(kept)))
+    }
+
+    /// Lets a session's model think so hard, and remembers it for that model. Both texts are for the person.
+    fn choose_reasoning(&mut self, key: &SessionKey, level: &str) -> Result<String, String> {
+        let level = match level {
+            AS_CONFIGURED => None,
+            level => Some(Reasoning::from_id(level).ok_or_else(|| {
+                format!("There is no level {level:?}; choose one of {}.", levels())
+            })?),
+        };
+        let open = self.sessions.get(key).ok_or("The session is closed.")?;
+        let model = open.session.model_id();
+        let file = user_file(&self.folders.config);
+        let option = ["reasoning_per_model", model.as_str()];
+        let kept = match level {
+            Some(level) => config_edit::set(&file, &option, level.id()),
+            None => config_edit::unset(&file, &option),
+        };
+        let kept = self.after_writing(kept);
+        if let Some(open) = self.sessions.get_mut(key) {
+            open.choice.reasoning.insert(model.clone(), level);
+        }
+        self.configure(key);
+        let chosen = Input::Reasoning {
+            model: model.clone(),
+            level,
+        };
+        self.step(key, chosen);
+        self.tell_options(key);
+        let level = level.map_or("as configured, or else in its provider's own way", |it| {
+            it.id()
+        });
+        Ok(format!(
+            "{model} reasons from now on: {level}.{}",
+            kept_or_not(kept)
+        ))
+    }
+
+    fn write_default(&mut self, model: &ModelName) -> Result<(), String> {
+        let file = user_file(&self.folders.config);
+        let now = &self.resolve(None).config.default_model;
+        if (&now.provider, &now.name) == (&model.provider, &model.name) {
+            return Ok(());
+        }
+        let all: [(&[&str], toml_edit::Value); 2] = [
+            (
+                &["default_model", "provider"],
+                model.provider.as_str().into(),
+            ),
+            (&["default_model", "name"], model.name.as_str().into()),
+        ];
+        self.after_writing(config_edit::set_all(&file, all))
+    }
+
+    /// What was written counts from now on. The error is for the person.
+    fn after_writing(&mut self, written: Result<(), EditError>) -> Result<(), String> {
+        written.map_err(|it| it.to_string())?;
+        match self.read_user_file() {
+            Some(problem) => Err(problem),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the editor what a session's options are now.
+    pub(super) fn tell_options(&mut self, session: &SessionKey) {
+        if !self.client.takes(UPDATE) {
+            return;
+        }
+        let options = self.config_options(session);
+        let update = acp::ConfigOptionUpdate::new(options);
+        let update = acp::SessionUpdate::ConfigOptionUpdate(update);
+        let params = acp::SessionNotification::new(show::session_id(session), update);
+        self.out.notify(UPDATE, &params);
+    }
+
+    /// The options of a session: its model, and how hard that thinks.
+    pub(super) fn config_options(&mut self, session: &SessionKey) -> Vec<acp::SessionConfigOption> {
+        let Some(open) = self.sessions.get(session) else {
+            return Vec::new();
+        };
+        let config = open.config.clone();
+        let current = open.session.model_id();
+        let level = open.choice.reasoning.get(&current).copied().flatten();
+        let level = level.or_else(|| open.session.reasoning());
+        let known = current
+            .split_once('/')
+            .and_then(|(provider, name)| self.models.known(provider, name));
+        let mut offered = known.map(|it| it.levels).unwrap_or_default();
+        if offered.is_empty() {
+            offered = Reasoning::ALL.to_vec();
+        }
+        offered.extend(level);
+        offered.sort();
+        offered.dedup();
+        let mut levels = vec![
+            acp::SessionConfigSelectOption::new(AS_CONFIGURED, "As configured").description(
+                "As it is configured for all models, or else the provider's own way".to_owned(),
+            ),
+        ];
+        levels.extend(
+            offered
+                .into_iter()
+                .map(|it| acp::SessionConfigSelectOption::new(it.id(), it.id())),
+        );
+        let chosen = level.map_or(AS_CONFIGURED, |it| it.id());
+        let models = self.offered(&config, &current);
+        vec![
+            acp::SessionConfigOption::select(MODEL, "Model", current, models)
+                .description("The model that answers, from the next answer on".to_owned())
+                .category(acp::SessionConfigOptionCategory::Model),
+            acp::SessionConfigOption::select(REASONING, "Reasoning", chosen, levels)
+                .description("How hard it thinks before it answers".to_owned())
+                .category(acp::SessionConfigOptionCategory::ThoughtLevel),
+        ]
+    }
+
+    /// The models that are offered: the one that answers, aliases, and those of providers that can be used.
+    fn offered(&mut self, config: &Config, current: &str) -> Vec<acp::SessionConfigSelectOption> {
+        let mut offered = vec![acp::SessionConfigSelectOption::new(
+            current.to_owned(),
+            match current {
+                "" => "None is configured".to_owned(),
+                current => current.to_owned(),
+            },
+        )];
+        for name in config.model_aliases.keys() {
+            let model = find(config, name).ok();
+            offered.extend(model.map(|it| {
+                acp::SessionConfigSelectOption::new(name.clone(), name.clone())
+                    .description(it.to_string())
+            }));
+        }
+        for source in models::sources(config) {
+            if !source.is_usable() {
+                continue;
+            }
+            for it in models::of_provider(&mut self.models, config, &source.provider) {
+                if it.id != current && offered.len() < MOST_OFFERED {
+                    let name = it.name.unwrap_or_else(|| it.id.clone());
+                    let option = acp::SessionConfigSelectOption::new(it.id.clone(), name);
+                    offered.push(option.description(it.id));
+                }
+            }
+        }
+        offered
+    }
+
+    /// `undine/models`
+    pub(crate) fn list_models(&mut self, params: &ListModelsParams, reply: Reply) {
+        let session = match &params.session_id {
+            None => None,
+            Some(id) => match self.known(&acp::SessionId::new(id.clone())) {
+                Ok(key) => Some(key),
+                Err(error) => return reply.send::<methods::ListModels>(Err(error)),
+            },
+        };
+        self.list_by(session, params.refresh, ListAsker::Request(reply));
+    }
+
+    fn list_for_errand(&mut self, session: SessionKey, number: u64) {
+        self.list_by(Some(session), false, ListAsker::Errand(number));
+    }
+
+    fn list_by(&mut self, session: Option<SessionKey>, refresh: bool, asker: ListAsker) {
+        let config = self.config_of(session.as_ref());
+        let mut sources = models::sources(&config);
+        for it in &mut sources {
+            it.is_known = !refresh && self.models.listed(&it.provider).is_some();
+        }
+        let usable = sources.iter().filter(|it| it.is_usable());
+        let usable: Vec<String> = usable.map(|it| it.provider.clone()).collect();
+        let fetch = self.models.due(&config, usable.iter().map(String::as_str));
+        self.next_token += 1;
+        let number = self.next_token;
+        self.list_wishes.insert(number, ListWish { session, asker });
+        let (inbox, limits) = (self.inbox.clone(), config.limits.clone());
+        let keys = self.keys.clone();
+        self.runtime.spawn(async move {
+            let fetching = async {
+                if let Some(fetch) = fetch {
+                    fetched(fetch.run().await, &inbox).await;
+                }
+            };
+            let (probes, ()) = tokio::join!(models::ask(sources, &keys, &limits), fetching);
+            // A loop that is gone answers nobody.
+            let _ = inbox.send(Event::Listed(number, probes)).await;
+        });
+    }
+
+    /// Providers have listed their models.
+    pub(crate) fn listed(&mut self, number: u64, probes: &[Probe]) {
+        self.models.take(probes);
+        let Some(wish) = self.list_wishes.remove(&number) else {
+            return;
+        };
+        let config = self.config_of(wish.session.as_ref());
+        let list = models::list(&mut self.models, &config, probes);
+        match wish.asker {
+            ListAsker::Request(reply) => reply.send::<methods::ListModels>(Ok(list)),
+            ListAsker::Errand(number) => self.end(number, Ok(said(&list))),
+        }
+    }
+
+    /// The configuration of a session, or of the editor's first folder.
+    fn config_of(&self, session: Option<&SessionKey>) -> Config {
+        match session.and_then(|it| self.sessions.get(it)) {
+            Some(open) => Config::clone(&open.config),
+            None => {
+                self.resolve(self.roots.first().map(|it| it.as_path()))
+                    .config
+            }
+        }
+    }
+
+    /// Has the catalogue of windows and prices fetched, if it is due and the configured model may be in it.
+    pub(super) fn know_models(&mut self, resolved: &Resolved) {
+        let config = &resolved.config;
+        let Ok(reached) = endpoint::reach(config) else {
+            return;
+        };
+        let provider = [reached.provider.as_str()];
+        if let Some(fetch) = self.models.due(config, provider.into_iter()) {
+            let inbox = self.inbox.clone();
+            self.runtime
+                .spawn(async move { fetched(fetch.run().await, &inbox).await });
+        }
+    }
+
+    /// The catalogue is another now: windows and prices may be.
+    pub(crate) fn catalogued(&mut self, catalogue: engine::models::Catalogue) {
+        self.models.set_catalogue(catalogue);
+        let keys: Vec<SessionKey> = self.sessions.keys().cloned().collect();
+        for key in keys {
+            self.configure(&key);
+        }
+    }
+}
+
+async fn fetched(
+    catalogue: Result<engine::models::Catalogue, String>,
+    inbox: &tokio::sync::mpsc::Sender<Event>,
+) {
+    match catalogue {
+        // A loop that is gone needs none.
+        Ok(it) => drop(inbox.send(Event::Catalogue(Box::new(it))).await),
+        Err(why) => tracing::info!(why, "the catalogue of models was not fetched"),
+    }
+}
+
+fn levels() -> String {
+    let ids = Reasoning::ALL.map(|it| it.id());
+    format!("{AS_CONFIGURED}, {}", ids.join(", "))
+}
+
+/// What is said of what was chosen where it could not be written down.
+fn kept_or_not(kept: Result<(), String>) -> String {
+    match kept {
+        Ok(()) => String::new(),
+        Err(why) => format!(" It is not remembered: {why}"),
+    }
+}
+
+/// The list for a person, as `/model` answers it.
+fn said(list: &ModelList) -> String {
+    let mut lines = vec![match &list.current {
+        Some(current) => format!("{current} answers. `/model NAME` chooses another."),
+        None => "No model is configured. `/model NAME` chooses one.".to_owned(),
+    }];
+    for alias in &list.aliases {
+        let model = alias.model.as_deref().unwrap_or("nothing that there is");
+        lines.push(format!("- {} is {model}", alias.name));
+    }
+    let mut unusable = Vec::new();
+    for provider in &list.providers {
+        if let Some(problem) = &provider.problem {
+            lines.push(format!("- {problem}"));
+        }
+        if matches!(provider.key, KeyState::Missing { .. }) {
+            unusable.push(provider.name.as_str());
+            continue;
+        }
+        let shown = provider.models.iter().take(MOST_SAID);
+        lines.extend(shown.map(|it| format!("- {}", it.id)));
+        let more = provider.models.len().saturating_sub(MOST_SAID);
+        if more > 0 {
+            lines.push(format!(
+                "- and {more} more of {}; `undine models` has them all",
+                provider.name
+            ));
+        }
+    }
+    if !unusable.is_empty() {
+        lines.push(format!("\nWithout a key: {}.", unusable.join(", ")));
+    }
+    lines.join("\n")
+}
