@@ -92,7 +92,6 @@ fn bug_079_a_temperature_of_zero_is_passed_on() {
 }
 
 #[test]
-#[ignore = "needs what Chat Completions knows of refusals"]
 fn a_refused_temperature_is_left_out_at_once_and_remembered_on_the_next_turn_and_after_a_restart() {
     let set = Set::new("temperature = 0.7", "");
     let mut editor = set.editor();
@@ -129,7 +128,6 @@ fn a_refused_temperature_is_left_out_at_once_and_remembered_on_the_next_turn_and
 }
 
 #[test]
-#[ignore = "needs what Chat Completions knows of refusals"]
 fn what_did_not_help_is_not_remembered() {
     let set = Set::new("temperature = 0.7", NO_RETRIES);
     let editor = set.editor();
@@ -147,7 +145,6 @@ fn what_did_not_help_is_not_remembered() {
 }
 
 #[test]
-#[ignore = "needs what Chat Completions knows of refusals"]
 fn an_output_cap_is_learned_from_its_refusal() {
     let set = Set::new("max_tokens = 64000", "");
     let editor = set.editor();
@@ -172,7 +169,6 @@ fn an_output_cap_is_learned_from_its_refusal() {
 }
 
 #[test]
-#[ignore = "needs what Chat Completions knows of refusals"]
 fn a_level_of_reasoning_is_stepped_down_to_what_the_model_takes() {
     let set = Set::new("reasoning = \"max\"", "");
     let editor = set.editor();
@@ -213,7 +209,6 @@ fn a_damaged_file_is_told_once_and_left_as_it_is() {
 }
 
 #[test]
-#[ignore = "needs what Chat Completions knows of refusals"]
 fn what_was_learned_too_long_ago_is_tried_again() {
     let set = Set::new("", "");
     let path = set.workspace.outside("data").join("models.json");
@@ -297,7 +292,6 @@ fn a_signature_that_is_refused_again_ends_the_turn() {
 }
 
 #[test]
-#[ignore = "needs what Chat Completions knows of refusals"]
 fn the_classifier_is_asked_without_what_its_model_refuses_and_that_is_remembered() {
     let stage = staged("[safety]\nmode = \"auto\"\n");
     stage.model.classify();

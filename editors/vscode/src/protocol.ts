@@ -70,6 +70,7 @@ export const setKey = new RequestType<SetKeyParams, ProviderKey, unknown>("undin
 
 /** Takes a provider's key out of the system's keyring. Editor to server. */
 export const clearKey = new RequestType<ClearKeyParams, ClearKeyResult, unknown>("undine/auth/clear");
+
 /** Lists the models that can be chosen, by provider, with their windows and prices. Editor to server. */
 export const listModels = new RequestType<ListModelsParams, ModelList, unknown>("undine/models");
 
@@ -718,6 +719,8 @@ export interface ClearKeyResult {
     /** False if the keyring had none. */
     removed: boolean;
     now: ProviderKey;
+}
+
 /**
  * Lists models. Providers are asked for theirs where a key is known or none is needed; one that does
  * not answer is named, and the others are listed all the same.

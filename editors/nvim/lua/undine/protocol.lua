@@ -551,6 +551,7 @@
 ---@class agent.ClearKeyResult
 ---@field removed boolean False if the keyring had none.
 ---@field now agent.ProviderKey
+
 --- Lists models. Providers are asked for theirs where a key is known or none is needed; one that does not answer is named, and the others are listed all the same.
 ---@class agent.ListModelsParams
 ---@field sessionId? string|vim.NIL The session whose configuration counts; the editor's first folder if missing.
