@@ -76,6 +76,8 @@ pub enum Event {
     Listed(u64, Vec<Probe>),
     /// Where these providers' keys are now.
     KeysAt(Vec<ProviderKey>),
+    /// A model is loaded with so many tokens of context.
+    Window(ModelKey, u64),
     /// The catalogue of models was fetched.
     Catalogue(Box<Catalogue>),
     /// A task has gone that may have asked the person something.

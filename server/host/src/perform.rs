@@ -18,7 +18,7 @@ use crate::tools;
 use crate::workspace::Workspace;
 use engine::policy::Hold;
 use engine::provider::{
-    Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason,
+    Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason, Wire,
 };
 use engine::redact::redact;
 use engine::session::{Effect, Input, PromptEnd, Update};
@@ -267,6 +267,13 @@ impl Host {
                 };
                 if let Err(error) = prepared {
                     return sink.fail(error).await;
+                }
+                if reached.wire == Wire::Ollama
+                    && let Some(tokens) = request.window
+                {
+                    // Before the answer, whose size is told beside it. A loop that is gone tells nobody.
+                    let loaded = Event::Window(reached.model_key(), tokens);
+                    let _ = sink.inbox.send(loaded).await;
                 }
                 let provider = reached.wire.provider();
                 let http = files::compute(n_bytes, || provider.request(&endpoint, &request));

@@ -14,6 +14,7 @@ use crate::main_loop::Host;
 use crate::models::{self, Probe};
 use crate::perform::invalid;
 use crate::show;
+use crate::store::learned::ModelKey;
 use engine::config::Resolved;
 use engine::models::{ModelName, find};
 use engine::session::Input;
@@ -345,6 +346,18 @@ impl Host {
         self.models.set_catalogue(catalogue);
         let keys: Vec<SessionKey> = self.sessions.keys().cloned().collect();
         for key in keys {
+            self.configure(&key);
+        }
+    }
+
+    /// A model on the person's own machine is loaded now, perhaps with less than was asked for.
+    pub(crate) fn loaded(&mut self, model: ModelKey, tokens: u64) {
+        let concerned = self.sessions.iter().filter(|(_, it)| {
+            it.asked.as_ref() == Some(&model) && it.session.window() != Some(tokens)
+        });
+        let concerned: Vec<SessionKey> = concerned.map(|(key, _)| key.clone()).collect();
+        self.models.take_window(model, tokens);
+        for key in concerned {
             self.configure(&key);
         }
     }
