@@ -18,6 +18,9 @@ mod laws;
 #[cfg(test)]
 mod script;
 
+#[cfg(test)]
+pub(crate) use laws::settings as settings_of_tests;
+
 pub use call::{Action, Finished, Planned, Preview, Question};
 pub use effect::{
     CallChange, CallContent, CallStatus, Classified, Decision, Effect, Input, PromptEnd, Retrying,
@@ -28,6 +31,7 @@ pub use replay::{Replay, ReplayEnd};
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
+use crate::context::instructions::System;
 use crate::policy;
 use crate::provider::{Learned, NativeTool, ToolSpec, Usage};
 use crate::usage::{self, Tally};
@@ -56,7 +60,7 @@ pub struct Settings {
     pub window: Option<u64>,
     /// The same for all requests of the session.
     pub cache_key: String,
-    pub system: String,
+    pub system: System,
     pub tools: Vec<ToolSpec>,
     pub max_tokens: Option<u32>,
     pub temperature: Option<f64>,

@@ -12,11 +12,11 @@ use crate::process::sandbox::Kernel;
 use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::show;
-use crate::store::{self, Log, Pictures};
+use crate::store::{self, Log, Pictures, Voucher};
 use crate::tools;
 use crate::workspace::{AddedBy, Workspace};
 use engine::config::{Origin, Resolved};
-use engine::context::instructions;
+use engine::context::instructions::{self, System};
 use engine::context::project::InstructionFile;
 use engine::models;
 use engine::provider::Learned;
@@ -51,12 +51,18 @@ impl Host {
         let (mut workspace, resolved) = self.place(cwd)?;
         let added = self.add_all(&mut workspace, also, &resolved.config);
         added.map_err(invalid)?;
-        let scratchpad = self.scratchpad(&mut workspace);
+        let scratchpad = self.scratchpad(&mut workspace, None);
         let folder = self.folders.conversations(workspace.root());
         let id = store::new_id(&folder, |id| self.sessions.contains_key(id));
         let key: SessionKey = id.as_str().into();
         let path = folder.join(format!("{id}.jsonl"));
-        let voucher = self.folders.voucher(&path);
+        let voucher = Voucher {
+            path: self.folders.voucher(&path),
+            scratchpad: scratchpad
+                .as_ref()
+                .map(Scratchpad::name)
+                .unwrap_or_default(),
+        };
         let log = Log::new(path, Some(voucher));
         let told = self.instructions(workspace.root());
         let standing = self.standing(workspace.root());
@@ -120,10 +126,15 @@ impl Host {
         add_configured(workspace, config)
     }
 
-    /// Makes a session's scratchpad. Without one it works all the same.
-    fn scratchpad(&mut self, workspace: &mut Workspace) -> Option<Scratchpad> {
+    /// Makes a session's scratchpad, by the name that it had `before` if it can. Without one it works all the same.
+    fn scratchpad(
+        &mut self,
+        workspace: &mut Workspace,
+        before: Option<&str>,
+    ) -> Option<Scratchpad> {
         let temporary = std::env::temp_dir();
-        match Scratchpad::make(&temporary) {
+        let again = before.and_then(|it| Scratchpad::again(&temporary, it).ok());
+        match again.map_or_else(|| Scratchpad::make(&temporary), Ok) {
             Ok(scratchpad) => {
                 workspace.set_scratchpad(scratchpad.path());
                 Some(scratchpad)
@@ -206,6 +217,7 @@ impl Host {
             Ok(store::read(open.log.path()).map_err(failed)?.0)
         } else {
             let is_ours = self.folders.vouches(&path);
+            let before = self.folders.scratchpad_of(&path);
             let (log, records) = Log::open(path).map_err(failed)?;
             let records = match is_ours {
                 true => records,
@@ -214,7 +226,7 @@ impl Host {
                     kept.filter_map(Record::without_answers).collect()
                 }
             };
-            let scratchpad = self.scratchpad(&mut workspace);
+            let scratchpad = self.scratchpad(&mut workspace, before.as_deref());
             let told = self.instructions(workspace.root());
             let standing = self.standing(workspace.root());
             let choice = match is_ours {
@@ -452,7 +464,7 @@ fn settings(
         learned: known.learned,
         window: known.window,
         cache_key: session.to_string(),
-        system: instructions::system(&told(workspace), files),
+        system: System::new(&told(workspace), files),
         tools: tools::specs(),
         max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
         temperature: config.default_model.temperature,
