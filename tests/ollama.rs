@@ -212,7 +212,7 @@ fn an_error_in_the_stream_is_said() {
 
 #[test]
 fn a_model_without_thinking_is_asked_again_without_it() {
-    let stage = stage("[default_model]\nreasoning = \"high\"\n");
+    let stage = stage("[reasoning_per_model]\n\"scripted/scripted-1\" = \"high\"\n");
     let (_, prompt, asked) = stage.ask("go");
     assert_eq!(asked.body["think"], "high");
     asked.fail(400, "\"scripted-1\" does not support thinking");
