@@ -105,6 +105,21 @@ fn how_full_the_window_is_goes_by_what_the_model_is_loaded_with() {
 }
 
 #[test]
+fn a_server_that_knows_nothing_of_its_model_is_asked_about_it_once() {
+    let mut stage = stage("[ollama]\nnum_ctx = 8192\n");
+    stage.restart_with_flags(&["--model", "scripted/scripted-unknown"]);
+    let (_, prompt, mut asked) = stage.ask("go");
+    asked.call("read_file", json!({"path": "a.txt"}));
+    asked.end();
+    let mut asked = stage.model.next();
+    assert_eq!(options(&asked), json!({"num_ctx": 8192}));
+    asked.say("done");
+    asked.end();
+    assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::EndTurn));
+    assert_eq!(stage.model.asides(), ["POST /api/show HTTP/1.1"]);
+}
+
+#[test]
 fn what_a_person_says_of_loading_is_passed_on() {
     let stage = stage("[ollama]\nnum_ctx = 8192\nnum_gpu = 0\nnum_thread = 3\n");
     let (_, prompt, mut asked) = stage.ask("go");
@@ -220,7 +235,7 @@ fn an_error_in_the_stream_is_said() {
 
 #[test]
 fn a_model_without_thinking_is_asked_again_without_it() {
-    let stage = stage("[default_model]\nreasoning = \"high\"\n");
+    let stage = stage("[reasoning_per_model]\n\"scripted/scripted-1\" = \"high\"\n");
     let (_, prompt, asked) = stage.ask("go");
     assert_eq!(asked.body["think"], "high");
     asked.fail(400, "\"scripted-1\" does not support thinking");

@@ -5,7 +5,7 @@ mod patches;
 
 use crate::support::editor::Pending;
 use crate::support::model::Asked;
-use crate::support::stage::Stage;
+use crate::support::stage::{NO_RETRIES, Stage};
 use protocol::acp::StopReason;
 use protocol::methods::Prompt;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ fn r_034_without_native_tools_the_own_schemas_are_sent_to_openai() {
 
 #[test]
 fn bug_073_a_cut_stream_of_responses_is_an_error_and_keeps_finished_calls() {
-    let stage = stage(AUTO);
+    let stage = stage(&format!("{AUTO}{NO_RETRIES}"));
     let (session, prompt, mut asked) = stage.ask("go");
     asked.think("hm").say("half");
     asked.cut();
@@ -120,7 +120,7 @@ fn bug_073_a_cut_stream_of_responses_is_an_error_and_keeps_finished_calls() {
 
 #[test]
 fn both_shapes_of_an_error_event_end_the_turn_with_the_providers_words() {
-    let stage = stage("");
+    let stage = stage(NO_RETRIES);
     let (session, prompt, asked) = stage.ask("go");
     asked.fail_in_stream("nested trouble");
     let error = stage.editor.end(&prompt).end.unwrap_err();

@@ -2,7 +2,7 @@
 //! signed thoughts stay valid, and the provider finds its cache again.
 
 use super::{EDITOR, FULL, stage};
-use crate::support::stage::{Stage, config_speaking};
+use crate::support::stage::Stage;
 use protocol::acp::SessionId;
 use serde_json::{Value, json};
 
@@ -118,12 +118,7 @@ fn an_answer_of_another_model_goes_back_without_its_thoughts() {
     asked.say("Well.");
     asked.end();
     stage.editor.end(&prompt);
-    stage.editor.finish();
-    let config = config_speaking("anthropic", &stage.model.url());
-    stage
-        .workspace
-        .configure(&config.replace("scripted-1", "scripted-2"));
-    stage.restart();
+    stage.restart_with_flags(&["--model", "scripted/scripted-2"]);
     stage.editor.load(&session).unwrap();
     let prompt = stage.editor.prompt(&session, "on");
     let asked = stage.model.next();

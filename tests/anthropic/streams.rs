@@ -1,6 +1,7 @@
 //! How answers end, well and otherwise.
 
 use super::{EDITOR, FULL, stage};
+use crate::support::stage::NO_RETRIES;
 use protocol::acp::StopReason;
 use serde_json::json;
 
@@ -99,7 +100,7 @@ fn a_refusal_says_why_and_the_conversation_goes_on() {
 
 #[test]
 fn errors_before_and_in_the_stream_are_the_prompts() {
-    let stage = stage("");
+    let stage = stage(NO_RETRIES);
     let (session, prompt, mut asked) = stage.ask("go");
     asked.say("well");
     asked.fail_in_stream("out of luck");

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 /// Files of ours that hold made-up secrets, because they are about them.
 const ABOUT_SECRETS: &[&str] = &[
+    "server/engine/src/provider/anthropic/tests/request.rs",
+    "server/engine/src/provider/anthropic/tests/stream.rs",
     "server/engine/src/provider/chat_completions/tests.rs",
     "server/engine/src/provider/failure/tests.rs",
     "server/engine/src/provider/http.rs",
@@ -16,6 +18,7 @@ const ABOUT_SECRETS: &[&str] = &[
     "server/engine/src/redact/tests/laws.rs",
     "server/host/src/process/environment.rs",
     "server/engine/src/session/classifier/tests.rs",
+    "tests/anthropic/native.rs",
     "tests/classifier.rs",
     "tests/config/command_line.rs",
     "tests/permissions/files.rs",

@@ -17,6 +17,8 @@ mod unsaved;
 mod laws;
 #[cfg(test)]
 mod script;
+#[cfg(test)]
+mod wires;
 
 #[cfg(test)]
 pub(crate) use laws::settings as settings_of_tests;

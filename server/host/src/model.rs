@@ -238,13 +238,15 @@ fn client(connect: Duration, route: Route) -> Result<&'static reqwest::Client, M
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .map_err(|error| {
-            ModelError::new(
-                ModelErrorKind::Unreachable,
-                format!(
-                    "No encrypted connection can be made here ({}); see that the system has its certificates (on Linux the package ca-certificates), or that the environment variable SSL_CERT_FILE names a file that holds some.",
-                    root(&error)
-                ),
-            )
+            let message = format!(
+                "No encrypted connection can be made here ({}); see that the system has its certificates (on Linux the package ca-certificates), or that the environment variable SSL_CERT_FILE names a file that holds some.",
+                root(&error)
+            );
+            ModelError {
+                // They do not come by themselves.
+                is_final: true,
+                ..ModelError::new(ModelErrorKind::Unreachable, message)
+            }
         })?;
     Ok(place.get_or_init(|| made))
 }
@@ -272,7 +274,11 @@ fn unreachable(address: &str, error: &reqwest::Error) -> ModelError {
             "The certificate of the model's server at {address} {}.",
             words(fault)
         );
-        return ModelError::new(ModelErrorKind::Unreachable, message);
+        return ModelError {
+            // It would be the same certificate.
+            is_final: true,
+            ..ModelError::new(ModelErrorKind::Unreachable, message)
+        };
     }
     let message = format!(
         "The model's server at {address} cannot be reached ({}); check that it runs and that base_url is right.",

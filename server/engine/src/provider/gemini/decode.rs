@@ -8,7 +8,7 @@ use super::end::{cut, limit, not_json, stop_reason, too_long, usage};
 use super::error;
 use super::partial::{self, Arguments, MAX_ARGUMENTS};
 use crate::provider::sse::{Framer, MAX_EVENT, TooLong};
-use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage};
+use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};
 
 /// The most calls in one answer.
 const MAX_CALLS: usize = 256;
@@ -95,6 +95,8 @@ struct Reply {
     usage: Option<Usage>,
     finish: Option<String>,
     blocked: bool,
+    /// Whether a response of this format has come.
+    has_begun: bool,
     /// What comes now has had no end of its own.
     ending: bool,
     over: bool,
@@ -118,8 +120,9 @@ impl Reply {
             Ok(one) => self.response(one, out),
             // A piece of an event, at the stream's end: the stream is cut, which its end will say.
             Err(error) if self.ending && error.is_eof() => {}
-            Err(_) if data.starts_with('{') => self.fail(not_json(), out),
-            Err(_) => {}
+            Err(_) if !data.starts_with('{') => {}
+            Err(_) if self.has_begun => self.fail(failure::damaged(), out),
+            Err(_) => self.fail(not_json(), out),
         }
     }
 
@@ -130,6 +133,7 @@ impl Reply {
         if response["error"].is_object() {
             return self.fail(error::from_stream(&response["error"]), out);
         }
+        self.has_begun |= response["candidates"].is_array();
         if let Some(usage) = usage(&response["usageMetadata"]) {
             self.usage = Some(usage);
         }

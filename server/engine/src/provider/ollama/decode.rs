@@ -6,7 +6,7 @@ use super::error;
 use super::messages::THINKING;
 use crate::provider::ndjson::{Framer, MAX_LINE, TooLong};
 use crate::provider::{
-    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage,
+    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage, failure,
 };
 
 /// The most calls in one answer.
@@ -44,6 +44,8 @@ struct Reply {
     /// Of the calls that have left.
     ids: Vec<String>,
     usage: Option<Usage>,
+    /// Whether a line of this format has come.
+    has_begun: bool,
     /// What comes now has had no end of its own.
     ending: bool,
     over: bool,
@@ -58,12 +60,14 @@ impl Reply {
             Ok(line) => line,
             // The transport cut it, which the end will say.
             Err(error) if self.ending && (error.is_eof() || is_cut_character(line)) => return,
+            Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),
         };
         if !line["error"].is_null() {
             return self.fail(error::from_stream(&line), out);
         }
         let message = &line["message"];
+        self.has_begun |= message.is_object();
         if let Some(thought) = text(&message["thinking"]) {
             self.thinking.push_str(thought);
             out.push(ModelEvent::Thought(thought.to_owned()));
