@@ -64,7 +64,7 @@ impl System {
     pub fn text(&self, natives: &[NativeTool]) -> String {
         let mut own = natives.iter();
         let own = own.find(|it| it.stands_for().contains(&EDIT));
-        let tool = own.map_or(EDIT, |it| it.known_as());
+        let tool = own.map_or(EDIT, |it| it.name());
         format!("{}{tool}{}", self.before, self.after)
     }
 }
@@ -204,7 +204,8 @@ mod tests {
         assert_eq!(tool(&[NativeTool::Bash]), "edit_file");
         let both = [NativeTool::Bash, NativeTool::TextEditor];
         assert_eq!(tool(&both), "str_replace_based_edit_tool");
-        assert_eq!(tool(&[NativeTool::ApplyPatch]), "apply_patch");
+        // It stands beside our own.
+        assert_eq!(tool(&[NativeTool::ApplyPatch]), "edit_file");
     }
 
     #[test]

@@ -61,14 +61,6 @@ impl NativeTool {
         }
     }
 
-    /// The name by which the model knows it.
-    pub fn known_as(self) -> &'static str {
-        match self {
-            NativeTool::TextEditor | NativeTool::Bash => self.name(),
-            NativeTool::ApplyPatch => "apply_patch",
-        }
-    }
-
     /// The tool with this name.
     pub fn from_name(name: &str) -> Option<NativeTool> {
         NativeTool::ALL.into_iter().find(|it| it.name() == name)
