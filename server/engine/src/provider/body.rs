@@ -3,7 +3,7 @@
 use super::sse::{Event, Framer, MAX_EVENT, TooLong};
 
 /// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub enum Body {
     #[default]
     Unknown,

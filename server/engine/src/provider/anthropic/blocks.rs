@@ -13,7 +13,7 @@ pub const MAX_CALLS: usize = 256;
 pub const MAX_ARGUMENTS: usize = 4 << 20;
 
 /// The blocks of one answer, in the order they began.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Blocks {
     all: Vec<Block>,
     n_calls: usize,
@@ -24,6 +24,7 @@ pub struct Blocks {
     thought_of: Option<usize>,
 }
 
+#[derive(Clone, PartialEq)]
 struct Block {
     /// As the provider numbers it.
     index: u64,

@@ -9,14 +9,14 @@ use crate::provider::{
 };
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MessagesDecoder {
     body: Body,
     reply: Reply,
 }
 
 /// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 enum Body {
     #[default]
     Unknown,
@@ -73,7 +73,7 @@ impl Decoder for MessagesDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     blocks: Blocks,
     usage: Tally,
@@ -244,7 +244,7 @@ fn end_of(reason: Option<&str>) -> End {
 }
 
 /// Tokens as they are reported: at the beginning, and again, with the sums by then, at the end.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Tally {
     input: Option<u64>,
     cached: Option<u64>,

@@ -16,14 +16,14 @@ const MAX_CALLS: usize = 256;
 const MAX_PARTS: usize = 65_536;
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GeminiDecoder {
     body: Body,
     reply: Reply,
 }
 
 /// What kind of body it is, which its first character tells: no field of an event stream begins with a bracket.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 enum Body {
     #[default]
     Unknown,
@@ -84,7 +84,7 @@ impl Decoder for GeminiDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     /// What goes back with the conversation: the parts as they came. Only texts without a signature are joined.
     parts: Vec<Value>,
@@ -101,6 +101,7 @@ struct Reply {
 }
 
 /// A call whose arguments come in pieces.
+#[derive(Clone, PartialEq)]
 struct Open {
     /// Its part, whose arguments are to come.
     part: Map<String, Value>,

@@ -13,7 +13,7 @@ use crate::provider::{
 const MAX_CALLS: usize = 256;
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct OllamaDecoder {
     framer: Framer,
     reply: Reply,
@@ -38,7 +38,7 @@ impl Decoder for OllamaDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     thinking: String,
     /// Of the calls that have left.

@@ -22,7 +22,7 @@ pub const MAX_ITEMS: usize = 4096;
 pub const MAX_KEPT: usize = 32 << 20;
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResponsesDecoder {
     body: Body,
     reply: Reply,
@@ -37,6 +37,7 @@ impl Decoder for ResponsesDecoder {
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
+        self.reply.at_end = true;
         match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
             Err(TooLong) => self.reply.fail(too_long(), out),
             Ok(None) => {}
@@ -51,7 +52,7 @@ impl Decoder for ResponsesDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     items: Vec<Slot>,
     usage: Option<Usage>,
@@ -61,11 +62,13 @@ struct Reply {
     n_kept: usize,
     has_text: bool,
     has_thought: bool,
+    /// Whether the transport has closed, so that an event may have lost its end.
+    at_end: bool,
     over: bool,
 }
 
 /// One item, from its first sign on.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Slot {
     index: Option<u64>,
     id: String,
@@ -85,8 +88,11 @@ impl Reply {
         if self.over || !data.starts_with('{') {
             return;
         }
-        let Ok(value) = serde_json::from_str::<Value>(data) else {
-            return self.fail(not_json(), out);
+        let value = match serde_json::from_str::<Value>(data) {
+            Ok(value) => value,
+            // The stream was cut within it, which its end will say.
+            Err(error) if self.at_end && error.is_eof() => return,
+            Err(_) => return self.fail(not_json(), out),
         };
         let kind = match text(&value, "type") {
             "" => event.name,
