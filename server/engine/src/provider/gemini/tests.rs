@@ -188,14 +188,14 @@ fn bug_073_a_stream_without_its_finish_reason_is_cut_and_its_whole_calls_and_sig
             Call(ToolCall { id: "call_0", name: "read", arguments: "{\"path\":\"a\"}", native: None })
             Raw({"parts":[{"text":"Reading"},{"functionCall":{"name":"read","args":{"path":"a"}},"thoughtSignature":"s"}]})
             Usage(Usage { input: 9, cached: 0, cache_write: 0, output: 0, reasoning: 0 })
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check(
         "",
         expect![[r#"
-        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
 }
 
@@ -204,11 +204,11 @@ fn an_event_that_the_transport_cut_is_no_other_fault() {
     let body = frame(r#"parts: {"text":"a"}"#);
     let cut = &body.as_bytes()[..body.len() - 8];
     expect![[r#"
-        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
     "#]].assert_eq(&lines(&decode_cut_everywhere(cut)));
     let on = [cut, b"\r\n\r\n", frame("finish: STOP").as_bytes()].concat();
     expect![[r#"
-        Failed(ModelError { kind: Protocol, message: "the model's server sent something that is no answer of Gemini's; check the base URL, or try again", retry_after_ms: None, refusal: None })
+        Failed(ModelError { kind: Protocol, message: "the model's server sent something that is no answer of Gemini's; check the base URL, or try again", retry_after_ms: None, refusal: None, is_final: false })
     "#]].assert_eq(&lines(&decode_cut_everywhere(&on)));
 }
 
@@ -224,9 +224,9 @@ fn an_error_in_the_stream_ends_it_also_in_a_list_of_one() {
     check_body(
         &script(error),
         expect![[r#"
-        Text("a")
-        Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own (HTTP 503): \"The model is overloaded\"; try again in a moment", retry_after_ms: None, refusal: None })
-    "#]],
+            Text("a")
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own (HTTP 503): \"The model is overloaded\"; try again in a moment", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
     let listed = decode_cut_everywhere(script(&format!("[{error}]")).as_bytes());
     assert_eq!(listed, decode_cut_everywhere(script(error).as_bytes()));
@@ -257,9 +257,9 @@ fn each_finish_reason_means_what_can_be_done_about_it() {
         SAFETY: Some(Ended(Refusal))
         RECITATION: Some(Ended(Refusal))
         PROHIBITED_CONTENT: Some(Ended(Refusal))
-        MALFORMED_FUNCTION_CALL: Some(Failed(ModelError { kind: Overloaded, message: "the model wrote a tool call that its provider cannot read (MALFORMED_FUNCTION_CALL); try again", retry_after_ms: None, refusal: None }))
-        UNEXPECTED_TOOL_CALL: Some(Failed(ModelError { kind: Overloaded, message: "the model wrote a tool call that its provider cannot read (UNEXPECTED_TOOL_CALL); try again", retry_after_ms: None, refusal: None }))
-        MISSING_THOUGHT_SIGNATURE: Some(Failed(ModelError { kind: Signature, message: "the provider refused what it had sent itself earlier: \"MISSING_THOUGHT_SIGNATURE\"; start a new session if this comes again", retry_after_ms: None, refusal: None }))
+        MALFORMED_FUNCTION_CALL: Some(Failed(ModelError { kind: Overloaded, message: "the model wrote a tool call that its provider cannot read (MALFORMED_FUNCTION_CALL); try again", retry_after_ms: None, refusal: None, is_final: false }))
+        UNEXPECTED_TOOL_CALL: Some(Failed(ModelError { kind: Overloaded, message: "the model wrote a tool call that its provider cannot read (UNEXPECTED_TOOL_CALL); try again", retry_after_ms: None, refusal: None, is_final: false }))
+        MISSING_THOUGHT_SIGNATURE: Some(Failed(ModelError { kind: Signature, message: "the provider refused what it had sent itself earlier: \"MISSING_THOUGHT_SIGNATURE\"; start a new session if this comes again", retry_after_ms: None, refusal: None, is_final: false }))
         CONTINUATION: Some(Ended(Other("CONTINUATION")))
         SOMETHING_NEW: Some(Ended(Other("SOMETHING_NEW")))
     "#]].assert_eq(&said);
@@ -318,14 +318,14 @@ fn an_answer_that_is_no_stream_is_read_all_the_same() {
     check_body(
         "<html>no model here</html>",
         expect![[r#"
-        Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
     check_body(
         "data: {\"candidates\": no}\n\n",
         expect![[r#"
-        Failed(ModelError { kind: Protocol, message: "the model's server sent something that is no answer of Gemini's; check the base URL, or try again", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is no answer of Gemini's; check the base URL, or try again", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
 }
 
@@ -339,7 +339,7 @@ fn more_calls_than_one_answer_may_have_end_it() {
     assert_one_end(&events);
     let calls = events.iter().filter(|it| matches!(it, ModelEvent::Call(_)));
     assert_eq!(calls.count(), 256);
-    expect![[r#"Failed(ModelError { kind: Limit, message: "the model made more than 256 tool calls in one answer; ask for smaller steps", retry_after_ms: None, refusal: None })"#]].assert_eq(&format!("{:?}", events.last().unwrap()));
+    expect![[r#"Failed(ModelError { kind: Limit, message: "the model made more than 256 tool calls in one answer; ask for smaller steps", retry_after_ms: None, refusal: None, is_final: false })"#]].assert_eq(&format!("{:?}", events.last().unwrap()));
 }
 
 /// Random streams of fragments, however they are cut: the same events, one end, and ids that no two calls share.

@@ -124,7 +124,7 @@ fn bug_073_a_stream_without_its_done_is_cut_and_its_calls_are_kept() {
             Text("Reading")
             Call(ToolCall { id: "call_0", name: "read", arguments: "{}", native: None })
             Raw(Object {"thinking": String("Hm")})
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     let body = frame("say: ä\ndone: stop");
@@ -154,7 +154,7 @@ fn an_error_in_the_stream_ends_it() {
         "#,
         expect![[r#"
             Text("a")
-            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"an error was encountered while running the model: unexpected EOF\"; try again in a moment", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"an error was encountered while running the model: unexpected EOF\"; try again in a moment", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -180,14 +180,14 @@ fn what_is_not_ollamas_is_refused() {
     check(
         "data: {\"choices\":[]}",
         expect![[r#"
-        Failed(ModelError { kind: Protocol, message: "the model's server sent something that is no answer of Ollama's; check the base URL, or try again", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is no answer of Ollama's; check the base URL, or try again", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
     check(
         "{\"message\":\n{}}",
         expect![[r#"
-        Failed(ModelError { kind: Protocol, message: "the model's server sent something that is no answer of Ollama's; check the base URL, or try again", retry_after_ms: None, refusal: None })
-    "#]],
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is no answer of Ollama's; check the base URL, or try again", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
     );
 }
 
@@ -200,7 +200,7 @@ fn a_line_without_an_end_is_refused() {
     }
     decoder.end(&mut events);
     assert_one_end(&events);
-    expect![[r#"[Failed(ModelError { kind: Limit, message: "the model's server sent more than 8 MiB in one line; ask for smaller steps", retry_after_ms: None, refusal: None })]"#]].assert_eq(&format!("{events:?}"));
+    expect![[r#"[Failed(ModelError { kind: Limit, message: "the model's server sent more than 8 MiB in one line; ask for smaller steps", retry_after_ms: None, refusal: None, is_final: false })]"#]].assert_eq(&format!("{events:?}"));
 }
 
 #[test]

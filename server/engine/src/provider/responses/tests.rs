@@ -212,19 +212,19 @@ fn bug_073_a_stream_without_its_end_keeps_finished_calls_and_is_an_error() {
             Call(ToolCall { id: "a", name: "t", arguments: "{}", native: None })
             Text("half")
             Raw([{"type":"function_call","call_id":"a","name":"t","arguments":"{}"}])
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check_body(
         "",
         expect![[r#"
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check_body(
         "data: [DONE]\n\n",
         expect![[r#"
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -234,7 +234,7 @@ fn both_shapes_of_an_error_and_a_failed_response_are_understood() {
     check(
         r#"error {"code":"insufficient_quota","message":"You exceeded your quota.","param":null,"sequence_number":2}"#,
         expect![[r#"
-            Failed(ModelError { kind: Quota, message: "the provider's account has no quota left: \"You exceeded your quota\"; check its plan and billing", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Quota, message: "the provider's account has no quota left: \"You exceeded your quota\"; check its plan and billing", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check(
@@ -246,14 +246,14 @@ fn both_shapes_of_an_error_and_a_failed_response_are_understood() {
         expect![[r#"
             Call(ToolCall { id: "a", name: "t", arguments: "{}", native: None })
             Raw([{"type":"function_call","call_id":"a","name":"t","arguments":"{}"}])
-            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"Oops\"; try again in a moment", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Overloaded, message: "the provider has a problem of its own: \"Oops\"; try again in a moment", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check(
         r#"failed {"response":{"status":"failed","error":{"code":"context_length_exceeded","message":"Too long"},"usage":{"input_tokens":5,"output_tokens":0}}}"#,
         expect![[r#"
             Usage(Usage { input: 5, cached: 0, cache_write: 0, output: 0, reasoning: 0 })
-            Failed(ModelError { kind: ContextOverflow, message: "the conversation is longer than the model can read: \"Too long\"; compact it or start a new one", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: ContextOverflow, message: "the conversation is longer than the model can read: \"Too long\"; compact it or start a new one", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
@@ -289,7 +289,7 @@ fn why_an_answer_ends_is_told() {
         Ended(Refusal)
         Ended(Other("steered"))
         Ended(Refusal)
-        Failed(ModelError { kind: Cut, message: "the provider cancelled the answer; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+        Failed(ModelError { kind: Cut, message: "the provider cancelled the answer; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         Ended(EndTurn)
     "#]]
     .assert_eq(&ends.concat());
@@ -317,19 +317,19 @@ fn a_response_that_is_not_streamed_is_understood_too() {
     check_body(
         r#"{"error":{"message":"no","code":"rate_limit_exceeded"}}"#,
         expect![[r#"
-            Failed(ModelError { kind: RateLimit, message: "the provider's rate limit is reached: \"no\"; wait a moment and try again", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: RateLimit, message: "the provider's rate limit is reached: \"no\"; wait a moment and try again", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check_body(
         r#"{"status":"queued","output":[]}"#,
         expect![[r#"
-            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
     check_body(
         r#"{"choices":[]}"#,
         expect![[r#"
-            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a response of OpenAI's format; check the base URL and the provider's kind, or try again", retry_after_ms: None, refusal: None })
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a response of OpenAI's format; check the base URL and the provider's kind, or try again", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }

@@ -33,6 +33,7 @@ fn what_a_model_refuses_is_left_out_and_learned_once_it_answers() {
             show retry 4 of 4 in 0 ms "p/m writes at most 4096 tokens in an answer; it is asked again within that."
             ask-model #4 with no temperature no level high no level xhigh no level max at most 4096 tokens: user "hello"
 
+            append usage Answer p/m 1 in, 0 out
             show usage 1 in, 0 out
 
             show no retry
