@@ -46,3 +46,13 @@ impl Body {
         }
     }
 }
+
+/// Whether an error says that its text, the last of a body, ends too early. What is skipped unread has no word of its own
+/// for the end of the text: of `0.` it says that this is no number.
+pub fn is_cut(error: &serde_json::Error, text: &str) -> bool {
+    let is_at_end = || {
+        let last = text.lines().last().unwrap_or_default();
+        error.line() == text.lines().count() && error.column() >= last.len()
+    };
+    error.is_eof() || is_at_end()
+}

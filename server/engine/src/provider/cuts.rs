@@ -7,7 +7,22 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use super::{Decoder, ModelErrorKind, ModelEvent};
+
+/// What a format says of an answer's end.
+const ENDS: &[&str] = &[
+    r#""finish_reason":""#,
+    r#""finishReason":""#,
+    r#""blockReason":""#,
+    "message_stop",
+    "response.completed",
+    "response.incomplete",
+    "response.done",
+    r#""done":true"#,
+    "[DONE]",
+];
 
 /// A decoder whose state can be kept and compared.
 pub trait Steady: Decoder + Clone + Default + PartialEq {}
@@ -38,7 +53,7 @@ pub fn every<D: Steady>(step: usize, body: &[u8]) -> Vec<ModelEvent> {
         let cut = decode::<D>(body.chunks(size));
         assert_same(&cut, &whole, &format_args!("in pieces of {size}"));
     }
-    let mut told = Told::new(&whole);
+    let mut told = Told::new(&whole, body);
     let mut before = D::default();
     let mut said = Vec::new();
     let (mut begin, mut next) = (0, 0);
@@ -106,6 +121,8 @@ struct Told<'a> {
     all: Said,
     so_far: Said,
     is_over: bool,
+    /// Before this byte nothing says that the answer ends.
+    end_said: usize,
 }
 
 /// What cannot be taken back.
@@ -133,14 +150,22 @@ impl Said {
 }
 
 impl<'a> Told<'a> {
-    fn new(whole: &'a [ModelEvent]) -> Told<'a> {
+    fn new(whole: &'a [ModelEvent], body: &[u8]) -> Told<'a> {
         let mut all = Said::default();
         all.take(whole);
+        let text = String::from_utf8_lossy(body);
+        let is_value = text.trim_start().starts_with(['{', '[']);
+        let ends = ENDS.iter().filter_map(|it| text.find(it));
+        let end_said = match is_value && serde_json::from_str::<Value>(&text).is_ok() {
+            true => text.trim_end().len(),
+            false => ends.min().unwrap_or(text.len()),
+        };
         Told {
             whole,
             all,
             so_far: Said::default(),
             is_over: false,
+            end_said,
         }
     }
 
@@ -176,8 +201,10 @@ impl<'a> Told<'a> {
         }
         match (events.last(), self.whole.last()) {
             (Some(ModelEvent::Failed(error)), _) if error.kind == ModelErrorKind::Cut => {}
-            // It had said by then how it ends.
-            (Some(end), Some(whole)) if end == whole => {}
+            (Some(ModelEvent::Failed(error)), Some(ModelEvent::Failed(whole)))
+                if error == whole => {}
+            // It had said by then that it ends, if not everything about it.
+            (Some(ModelEvent::Ended(_)), Some(ModelEvent::Ended(_))) if at >= self.end_said => {}
             (end, whole) => panic!("cut off at {at}, it ends with {end:?}, and whole {whole:?}"),
         }
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::blocks::{Blocks, End};
+use super::piece::Piece;
 use crate::provider::sse::{Event, Framer, MAX_EVENT, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
@@ -94,6 +95,11 @@ impl Reply {
         if self.over || !data.starts_with('{') {
             return;
         }
+        if let Ok(piece) = serde_json::from_str::<Piece<'_>>(data)
+            && let Some(taken) = self.piece(&piece, out)
+        {
+            return taken.unwrap_or_else(|error| self.fail(error, out));
+        }
         let value = match serde_json::from_str::<Value>(data) {
             Ok(value) => value,
             // The stream was cut within it.
@@ -103,6 +109,24 @@ impl Reply {
         let kind = value["type"].as_str().unwrap_or(event.name);
         if let Err(error) = self.take(kind, &value, out) {
             self.fail(error, out);
+        }
+    }
+
+    /// Takes the next piece of a block; not of every kind.
+    fn piece(
+        &mut self,
+        piece: &Piece<'_>,
+        out: &mut Vec<ModelEvent>,
+    ) -> Option<Result<(), ModelError>> {
+        if piece.r#type != "content_block_delta" {
+            return None;
+        }
+        let (index, delta) = (piece.index, &piece.delta);
+        match delta.r#type {
+            "text_delta" => Some(self.blocks.text(index, &delta.text, out)),
+            "thinking_delta" => Some(self.blocks.thought(index, &delta.thinking, out)),
+            "input_json_delta" => Some(self.blocks.input(index, &delta.partial_json)),
+            _ => None,
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::calls::{Calls, Fragment};
 use super::details::Details;
 use super::wire::{self, Chunk, Delta};
-use crate::provider::body::Body;
+use crate::provider::body::{Body, is_cut};
 use crate::provider::sse::{Event, MAX_EVENT, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
@@ -79,7 +79,7 @@ impl Reply {
         let chunk = match serde_json::from_str::<Chunk<'_>>(data) {
             Ok(chunk) => chunk,
             // The stream was cut within it, which its end will say.
-            Err(error) if self.at_end && error.is_eof() => return,
+            Err(error) if self.at_end && is_cut(&error, data) => return,
             Err(_) => return self.fail(not_json(), out),
         };
         if let Some(error) = error(name, data, &chunk) {

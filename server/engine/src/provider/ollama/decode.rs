@@ -1,9 +1,12 @@
 //! Reads Ollama's answer: lines of JSON, each with the next piece of a message; `done` marks the last one.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::error;
 use super::messages::THINKING;
+use super::piece::Piece;
 use crate::provider::ndjson::{Framer, MAX_LINE, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage,
@@ -54,6 +57,11 @@ impl Reply {
         if self.over {
             return;
         }
+        if let Ok(piece) = serde_json::from_slice::<Piece<'_>>(line)
+            && piece.is_text()
+        {
+            return self.say(piece.message.thinking, piece.message.content, out);
+        }
         let line: Value = match serde_json::from_slice(line) {
             Ok(line) => line,
             // The transport cut it, which the end will say.
@@ -64,13 +72,7 @@ impl Reply {
             return self.fail(error::from_stream(&line), out);
         }
         let message = &line["message"];
-        if let Some(thought) = text(&message["thinking"]) {
-            self.thinking.push_str(thought);
-            out.push(ModelEvent::Thought(thought.to_owned()));
-        }
-        if let Some(said) = text(&message["content"]) {
-            out.push(ModelEvent::Text(said.to_owned()));
-        }
+        self.say(text(&message["thinking"]), text(&message["content"]), out);
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             if self.ids.len() == MAX_CALLS {
                 return self.fail(too_many_calls(), out);
@@ -82,6 +84,16 @@ impl Reply {
             let reason = self.stop_reason(line["done_reason"].as_str().unwrap_or("stop"));
             self.say_rest(out);
             out.push(ModelEvent::Ended(reason));
+        }
+    }
+
+    fn say(&mut self, thought: Cow<'_, str>, said: Cow<'_, str>, out: &mut Vec<ModelEvent>) {
+        if !thought.is_empty() {
+            self.thinking.push_str(&thought);
+            out.push(ModelEvent::Thought(thought.into_owned()));
+        }
+        if !said.is_empty() {
+            out.push(ModelEvent::Text(said.into_owned()));
         }
     }
 
@@ -144,8 +156,8 @@ impl Reply {
     }
 }
 
-fn text(value: &Value) -> Option<&str> {
-    value.as_str().filter(|it| !it.is_empty())
+fn text(value: &Value) -> Cow<'_, str> {
+    Cow::Borrowed(value.as_str().unwrap_or_default())
 }
 
 /// Whether a line ends within a character.
