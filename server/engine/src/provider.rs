@@ -7,6 +7,8 @@ pub mod anthropic;
 mod body;
 mod call_ids;
 pub mod chat_completions;
+#[cfg(test)]
+mod cuts;
 pub mod failure;
 pub mod gemini;
 mod history;
@@ -15,6 +17,8 @@ pub mod learned;
 pub mod native;
 pub mod ndjson;
 pub mod ollama;
+#[cfg(test)]
+mod recorded;
 pub mod responses;
 pub mod sse;
 mod tally;

@@ -7,6 +7,7 @@
 mod blocks;
 mod conversation;
 mod decode;
+mod piece;
 mod refusal;
 
 use conversation::{Block, Marker, Turn, turns};

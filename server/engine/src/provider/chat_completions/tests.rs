@@ -8,35 +8,19 @@ mod speed;
 use expect_test::{Expect, expect};
 
 use super::ChatCompletions;
+use super::decode::ChatDecoder;
+use crate::provider::cuts;
 use crate::provider::{ModelEvent, Provider as _};
 use crate::rounds::rounds;
 
-/// Decodes `pieces` as they come. Texts that follow each other are kept apart: the law is about single events.
+/// Decodes `pieces` as they come.
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<ModelEvent> {
-    let mut decoder = ChatCompletions.decoder();
-    let mut events = Vec::new();
-    for piece in pieces {
-        decoder.feed(piece, &mut events);
-    }
-    decoder.end(&mut events);
-    events
+    cuts::decode::<ChatDecoder>(pieces)
 }
 
-/// Decodes `body` whole and cut in two at every byte; what it says is the same, and ends once.
+/// Decodes `body` whole, cut in two and cut off at every byte, which must change nothing.
 fn decode_cut_everywhere(body: &[u8]) -> Vec<ModelEvent> {
-    let whole = decode(std::iter::once(body));
-    for at in 0..=body.len() {
-        let (head, tail) = body.split_at(at);
-        assert_eq!(decode([head, tail].into_iter()), whole, "cut at byte {at}");
-    }
-    assert_eq!(decode(body.chunks(1)), whole, "byte by byte");
-    let is_last = |it: &ModelEvent| matches!(it, ModelEvent::Ended(_) | ModelEvent::Failed(_));
-    assert_eq!(
-        whole.iter().position(is_last),
-        Some(whole.len() - 1),
-        "one last event: {whole:?}"
-    );
-    whole
+    cuts::everywhere::<ChatDecoder>(body)
 }
 
 fn check_body(body: &str, expected: Expect) {
@@ -463,7 +447,7 @@ fn a_chunk_that_is_no_json_is_a_failure() {
         "#,
         expect![[r#"
             Text("Hi")
-            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a chat completion; check the base URL, or try again", retry_after_ms: None, refusal: None, is_final: false })
+            Failed(ModelError { kind: Cut, message: "the model's stream was damaged before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }
