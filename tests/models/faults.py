@@ -27,7 +27,7 @@ QUIET = 1
 LIMITS = f"[limits]\nmodel_quiet_secs = {QUIET}\nmodel_retry_ms = 100\n"
 # Between two pieces of a stream. Without a pause a damaged one has been sent to its end before anyone can hang up, and to llmock a
 # client that hangs up too late has read on.
-PACE_MS = 100
+PACE_MS = 50
 PATHS = {"messages": "/anthropic", "responses": "/v1", "chat": "/v1", "gemini": "/gemini"}
 
 # Name, what llmock does, and whether the turn must end well.
