@@ -25,6 +25,9 @@ from wires import Wire
 # Seconds without a byte after which our server gives a stream up; less than the stall.
 QUIET = 1
 LIMITS = f"[limits]\nmodel_quiet_secs = {QUIET}\nmodel_retry_ms = 100\n"
+# Between two pieces of a stream. Without a pause a damaged one has been sent to its end before anyone can hang up, and to llmock a
+# client that hangs up too late has read on.
+PACE_MS = 50
 PATHS = {"messages": "/anthropic", "responses": "/v1", "chat": "/v1", "gemini": "/gemini"}
 
 # Name, what llmock does, and whether the turn must end well.
@@ -56,6 +59,7 @@ class Llmock:
             port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         command = [program, "serve", "--host", "127.0.0.1", "--port", str(port), "--tool-mode", "off", "--log-level", "error"]
+        command += ["--stream-chunk-delay-ms", str(PACE_MS)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 60
         while True:

@@ -20,6 +20,9 @@ class Person:
     def sees_no(self, text: str) -> None:
         self.terminal.wait(lambda rows: not any(text in it for it in rows), f"no {text!r} on the screen")
 
+    def reads(self, message: str) -> None:
+        """Reads a message where one must, to go on."""
+
     def saves(self, name: str) -> str:
         """Saves the buffer that is shown, and returns what the file holds then."""
         n = self.wire.count("textDocument/didSave")
@@ -97,6 +100,10 @@ class Neovim(Person):
             "vim.lsp.enable('undine')\n"
         )
         return Terminal([program, "-u", str(init), "-i", "NONE", name], folder, {"XDG_STATE_HOME": str(home / "state")})
+
+    def reads(self, message: str) -> None:
+        # A message that comes while a command is typed waits for Enter behind it, and till then the editor does nothing.
+        self.sees(message)
 
     def save(self) -> None:
         self.terminal.keys(":silent w", ENTER)
@@ -266,8 +273,11 @@ class Helix(Person):
     def closes(self, message: str) -> None:
         self.sees(message)
         self._chosen()
+        n = self.wire.count("window/showMessage")
         self.terminal.keys(ESCAPE)
         self.terminal.wait(lambda _: not self.terminal.reversed_text(), "the menu closed")
+        # The server says then where the question stays.
+        self.wire.sent("window/showMessage", n + 1)
 
     def cancels(self) -> None:
         self.terminal.keys(":lsp-workspace-command undine.task.cancel", ENTER)

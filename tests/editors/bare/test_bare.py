@@ -164,6 +164,7 @@ def test_a_command_that_is_to_see_unsaved_work_runs_when_the_person_has_saved(sc
     n = scene.wire.count("window/showMessage")
     scene.person.takes("Save and run: Run cat shop.py")
     assert scene.wire.sent("window/showMessage", n + 1)["message"] == "Undine: Save shop.py, then the command runs."
+    scene.person.reads("Save shop.py, then the command runs.")
     assert scene.read() == TEXT
     scene.model.will(says("I see it."))
     saved = scene.person.saves("shop.py")

@@ -222,8 +222,9 @@ end
 function T.child(folder)
   local argv = { vim.v.progpath, "--embed", "--headless", "-u", "NONE", "-i", "NONE", "-n" }
   local child = setmetatable({ folder = folder or T.folder() }, { __index = child_methods })
-  -- What a child that is killed leaves behind goes away with our own folder.
-  local env = { TMPDIR = vim.fs.dirname(vim.fn.tempname()) }
+  -- What a child that is killed leaves behind goes away with our own folder. So do its log and its undo files, which are
+  -- neither the person's nor those of an earlier run.
+  local env = { TMPDIR = vim.fs.dirname(vim.fn.tempname()), XDG_STATE_HOME = vim.fn.tempname() .. "-state" }
   child.channel = vim.fn.jobstart(argv, { rpc = true, cwd = child.folder, env = env })
   table.insert(children, child)
   child:run(function(at, tests)

@@ -438,16 +438,31 @@ fn an_error_in_the_stream_is_a_failure() {
 }
 
 #[test]
-fn a_chunk_that_is_no_json_is_a_failure() {
+fn a_chunk_that_is_no_json_is_damage_if_others_came_before_it_and_else_another_format() {
     check(
         r#"
-        text: Hi
+        {"choices":[{"delta":{"role":"assistant"}}]}
         {"choices":[{"delta":
         finish: stop
         "#,
         expect![[r#"
-            Text("Hi")
             Failed(ModelError { kind: Cut, message: "the model's stream was damaged before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
+    );
+    check(
+        r#"
+        {"choices":[{"delta":
+        finish: stop
+        "#,
+        expect![[r#"
+            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a chat completion; check the base URL, or try again", retry_after_ms: None, refusal: None, is_final: false })
+        "#]],
+    );
+    // The transport has closed within it.
+    check_body(
+        "data: {\"choices\":[{\"del",
+        expect![[r#"
+            Failed(ModelError { kind: Cut, message: "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }

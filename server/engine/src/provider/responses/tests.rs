@@ -353,8 +353,26 @@ fn what_is_odd_but_harmless_passes_and_what_is_no_json_fails() {
             Ended(EndTurn)
         "#]],
     );
-    let events = decode_cut_everywhere(b"data: {broken\n\n");
-    assert!(shown(&events).starts_with("Failed(ModelError { kind: Protocol"));
+    let begun = "data: {\"type\":\"response.created\"}\n\n";
+    for (body, error) in [
+        (
+            "data: {broken\n\n".to_owned(),
+            "kind: Protocol, message: \"the model's server sent something",
+        ),
+        (
+            format!("{begun}data: {{broken\n\n"),
+            "kind: Cut, message: \"the model's stream was damaged",
+        ),
+        // The transport has closed within it.
+        (
+            "data: {\"type\":\"resp".to_owned(),
+            "kind: Cut, message: \"the model's stream ended",
+        ),
+    ] {
+        let events = decode_cut_everywhere(body.as_bytes());
+        let failed = format!("Failed(ModelError {{ {error}");
+        assert!(shown(&events).starts_with(&failed), "{events:?}");
+    }
 }
 
 #[test]
