@@ -96,6 +96,11 @@ struct Said {
 
 impl Said {
     fn from_json(value: &Value) -> Said {
+        // Google's, also where it speaks OpenAI's format, are a list of one.
+        let value = match value {
+            Value::Array(all) => all.first().unwrap_or(value),
+            value => value,
+        };
         let inner = value
             .get("error")
             .filter(|it| !it.is_null())

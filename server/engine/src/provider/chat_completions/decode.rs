@@ -30,6 +30,7 @@ impl Decoder for ChatDecoder {
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
+        self.reply.at_end = true;
         match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
             Err(TooLong) => self.reply.fail(too_long(), out),
             Ok(None) => {}
@@ -57,6 +58,8 @@ struct Reply {
     /// The thinking a server spells `reasoning_content`, because it wants that back with the results of its calls.
     reasoning_content: String,
     details: Details,
+    /// Whether the transport has closed, so that an event may have lost its end.
+    at_end: bool,
     over: bool,
 }
 
@@ -73,8 +76,11 @@ impl Reply {
         if self.over || !data.starts_with('{') {
             return;
         }
-        let Ok(chunk) = serde_json::from_str::<Chunk<'_>>(data) else {
-            return self.fail(not_json(), out);
+        let chunk = match serde_json::from_str::<Chunk<'_>>(data) {
+            Ok(chunk) => chunk,
+            // The stream was cut within it.
+            Err(error) if self.at_end && error.is_eof() => return,
+            Err(_) => return self.fail(not_json(), out),
         };
         if let Some(error) = error(name, data, &chunk) {
             return self.fail(error, out);

@@ -40,6 +40,16 @@ fn a_refused_key_is_told_without_the_key() {
 }
 
 #[test]
+fn an_error_in_a_list_of_one_is_read_like_any_other() {
+    check(
+        400,
+        &[],
+        r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#,
+        expect![[r#"BadRequest: the provider did not accept the request (HTTP 400): "API key not valid"; check the model's settings"#]],
+    );
+}
+
+#[test]
 fn too_long_a_conversation_is_known_by_code_type_or_words() {
     check(
         400,

@@ -37,6 +37,7 @@ impl Decoder for ResponsesDecoder {
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
+        self.reply.at_end = true;
         match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
             Err(TooLong) => self.reply.fail(too_long(), out),
             Ok(None) => {}
@@ -61,6 +62,8 @@ struct Reply {
     n_kept: usize,
     has_text: bool,
     has_thought: bool,
+    /// Whether the transport has closed, so that an event may have lost its end.
+    at_end: bool,
     over: bool,
 }
 
@@ -85,8 +88,11 @@ impl Reply {
         if self.over || !data.starts_with('{') {
             return;
         }
-        let Ok(value) = serde_json::from_str::<Value>(data) else {
-            return self.fail(not_json(), out);
+        let value = match serde_json::from_str::<Value>(data) {
+            Ok(value) => value,
+            // The stream was cut within it.
+            Err(error) if self.at_end && error.is_eof() => return,
+            Err(_) => return self.fail(not_json(), out),
         };
         let kind = match text(&value, "type") {
             "" => event.name,
