@@ -186,7 +186,13 @@ impl Said {
             "prompt is too long",
             "exceed context limit",
         ];
+        // Some say these with the status of a bad request: Anthropic of its credit, xAI and Google of the key.
+        let has_no_credit = ["credit balance is too low", "insufficient balance"];
+        let has_bad_key = ["incorrect api key", "invalid api key", "api key not valid"];
+        let says = |words: &[&str]| words.iter().any(|it| message.contains(it));
         match status {
+            400 if says(&has_no_credit) => ModelErrorKind::Quota,
+            400 if says(&has_bad_key) => ModelErrorKind::Auth,
             400 | 422 if too_long.iter().any(|it| message.contains(it)) => {
                 ModelErrorKind::ContextOverflow
             }
