@@ -285,6 +285,10 @@ fn words(kind: ModelErrorKind, status: u16) -> (&'static str, &'static str) {
             "the provider does not know this model or address",
             "check the model's name and the base URL",
         ),
+        ModelErrorKind::BadRequest if (300..400).contains(&status) => (
+            "the server redirects to another address, where nothing was sent",
+            "set base_url to the one that is meant",
+        ),
         ModelErrorKind::BadRequest => (
             "the provider did not accept the request",
             "check the model's settings",
