@@ -43,6 +43,13 @@ impl Keys {
         let found = self.look(place).await?;
         if let Some(found) = &found {
             redact::learn(found.key.expose());
+            // Two lines, or typographic quotes around it: it would not even make a header.
+            if !is_one_word(found.key.expose()) {
+                return Err(format!(
+                    "The key of {} in {} holds a blank or another character that no key has; put the key alone there, in one line.",
+                    place.provider, found.place
+                ));
+            }
         }
         Ok(found)
     }
@@ -237,6 +244,11 @@ pub fn aside(work: impl FnOnce() + Send + 'static) {
 /// The longest key that is stored, bytes. Windows takes no longer one.
 const MOST: usize = 2500;
 
+/// Whether a key is of characters that keys have and headers take.
+fn is_one_word(key: &str) -> bool {
+    key.bytes().all(|it| it.is_ascii_graphic())
+}
+
 /// What a person has typed or pasted, as a key. The error is one sentence for the person.
 pub fn key_from(text: &str) -> Result<Secret, String> {
     let key = text.trim();
@@ -248,7 +260,7 @@ pub fn key_from(text: &str) -> Result<Secret, String> {
             "The key is longer than {MOST} characters; give the key alone."
         ));
     }
-    if !key.bytes().all(|it| it.is_ascii_graphic()) {
+    if !is_one_word(key) {
         return Err(
             "The key holds a blank or another character that no key has; give the key alone, in one line."
                 .to_owned(),

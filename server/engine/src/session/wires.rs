@@ -8,6 +8,7 @@
 
 mod rules;
 mod speak;
+mod streams;
 
 use super::{Effect, Finished, Input, Planned, Session, Settings, laws};
 use crate::context;

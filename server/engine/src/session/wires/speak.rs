@@ -117,7 +117,10 @@ fn data(value: &Value) -> String {
 }
 
 fn messages(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
-    let mut said = data(&json!({"type": "message_start", "message": {"id": "m", "content": []}}));
+    let mut said = data(
+        &json!({"type": "message_start", "message": {"id": "m", "content": [],
+        "usage": {"input_tokens": 3, "output_tokens": 1}}}),
+    );
     for (at, piece) in pieces.iter().enumerate() {
         let mut start = |block: Value| {
             said +=
@@ -160,8 +163,10 @@ fn messages(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
             return said + &data(&json!({"type": "error", "error": error}));
         }
     };
-    said + &data(&json!({"type": "message_delta", "delta": {"stop_reason": reason}}))
-        + &data(&json!({"type": "message_stop"}))
+    said + &data(
+        &json!({"type": "message_delta", "delta": {"stop_reason": reason},
+        "usage": {"output_tokens": 5}}),
+    ) + &data(&json!({"type": "message_stop"}))
 }
 
 fn responses(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
@@ -210,7 +215,8 @@ fn responses(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
                 + &data(&json!({"type": "error", "code": "server_error", "message": "no"}));
         }
     };
-    let response = json!({"status": status, "incomplete_details": details, "output": []});
+    let response = json!({"status": status, "incomplete_details": details, "output": [],
+        "usage": {"input_tokens": 3, "output_tokens": 5, "total_tokens": 8}});
     said + &data(&json!({"type": format!("response.{status}"), "response": response}))
 }
 
@@ -243,6 +249,7 @@ fn chat(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
         End::Error => return said + &data(&json!({"error": {"code": 502, "message": "no"}})),
     };
     said += &data(&json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}));
+    said += &data(&json!({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 5}}));
     said + "data: [DONE]\n\n"
 }
 
@@ -288,7 +295,10 @@ fn gemini(rng: &mut Rng, house: House, pieces: &[Piece], end: End) -> String {
         End::Paused => "CONTINUATION",
         End::Error => return said + &data(&json!({"error": {"code": 503, "message": "no"}})),
     };
-    said + &data(&json!({"candidates": [{"content": {"parts": []}, "finishReason": reason}]}))
+    said + &data(
+        &json!({"candidates": [{"content": {"parts": []}, "finishReason": reason}],
+        "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 5}}),
+    )
 }
 
 fn ollama(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
@@ -319,6 +329,7 @@ fn ollama(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
     };
     said + &format!(
         "{}\n",
-        json!({"message": {"content": ""}, "done": true, "done_reason": reason})
+        json!({"message": {"content": ""}, "done": true,
+        "done_reason": reason, "prompt_eval_count": 3, "eval_count": 5})
     )
 }
