@@ -82,6 +82,21 @@ fn the_context_is_always_said_and_never_more_than_the_model_can_read() {
 }
 
 #[test]
+fn a_server_that_knows_nothing_of_its_model_is_asked_about_it_once() {
+    let mut stage = stage("[ollama]\nnum_ctx = 8192\n");
+    stage.restart_with_flags(&["--model", "scripted/scripted-unknown"]);
+    let (_, prompt, mut asked) = stage.ask("go");
+    asked.call("read_file", json!({"path": "a.txt"}));
+    asked.end();
+    let mut asked = stage.model.next();
+    assert_eq!(options(&asked), json!({"num_ctx": 8192}));
+    asked.say("done");
+    asked.end();
+    assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::EndTurn));
+    assert_eq!(stage.model.asides(), ["POST /api/show HTTP/1.1"]);
+}
+
+#[test]
 fn what_a_person_says_of_loading_is_passed_on() {
     let stage = stage("[ollama]\nnum_ctx = 8192\nnum_gpu = 0\nnum_thread = 3\n");
     let (_, prompt, mut asked) = stage.ask("go");

@@ -15,6 +15,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import wires
@@ -36,6 +37,7 @@ FAULTS: list[tuple[str, list[dict], bool]] = [
     ("truncated", [{"type": "stream_fault", "kind": "truncate", "after_chunks": 3}], True),
     ("truncated at once", [{"type": "stream_fault", "kind": "truncate", "after_chunks": 0}], True),
     ("disconnected", [{"type": "stream_fault", "kind": "disconnect", "after_chunks": 2}], True),
+    ("malformed at its second event", [{"type": "stream_fault", "kind": "malformed", "after_chunks": 1}], True),
     ("malformed", [{"type": "stream_fault", "kind": "malformed", "after_chunks": 2}], True),
     ("stalled", [{"type": "stream_fault", "kind": "stall", "after_chunks": 2, "stall_seconds": 3 * QUIET}], True),
     ("400", [{"type": "fail", "status": 400}], False),
@@ -90,6 +92,20 @@ class Llmock:
             return json.load(answer)
 
 
+def judged(program: str, wire: Wire) -> tuple[str, bool]:
+    """One wire with a provider of its own, because a fault meets whoever asks next."""
+    llmock = None
+    with tempfile.TemporaryDirectory(prefix="undine-faults-") as folder:
+        try:
+            llmock = Llmock(program)
+            return run(llmock, wire, Path(folder)), True
+        except Failed as failure:
+            return str(failure), False
+        finally:
+            if llmock:
+                llmock.close()
+
+
 def run(llmock: Llmock, wire: Wire, home: Path) -> str:
     project = home / "project"
     project.mkdir()
@@ -121,20 +137,14 @@ def run(llmock: Llmock, wire: Wire, home: Path) -> str:
 
 def main() -> int:
     names = sys.argv[2:]
-    passed = failed = 0
-    llmock = Llmock(sys.argv[1])
-    try:
-        for wire in [it for it in wires.ALL if it.name in PATHS and (not names or it.name in names)]:
-            with tempfile.TemporaryDirectory(prefix="undine-faults-") as folder:
-                try:
-                    print(run(llmock, wire, Path(folder)))
-                    passed += 1
-                except Failed as failure:
-                    print(failure, file=sys.stderr)
-                    failed += 1
-    finally:
-        llmock.close()
-    print(f"{passed} passed, {failed} failed")
+    asked = [it for it in wires.ALL if it.name in PATHS and (not names or it.name in names)]
+    # Most of it is waiting, so the wires wait side by side.
+    with ThreadPoolExecutor(len(PATHS)) as pool:
+        results = list(pool.map(lambda it: judged(sys.argv[1], it), asked))
+    for sentence, is_well in results:
+        print(sentence, file=sys.stdout if is_well else sys.stderr)
+    failed = sum(not is_well for _, is_well in results)
+    print(f"{len(results) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

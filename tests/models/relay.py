@@ -2,7 +2,8 @@
 
     relay = Relay("http://127.0.0.1:1234")
     ... point the server at relay.url ...
-    relay.requests      # the bodies of what was posted, in order
+    relay.requests      # the bodies of what the model was asked, in order
+    relay.asides        # the paths of what else was posted
 
 Answers go through as they come, so streams stay streams.
 """
@@ -14,9 +15,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 
+# Where a server is asked about a model, which is not the model.
+ABOUT = ("/api/show",)
+
+
 class Relay:
     def __init__(self, model: str):
         self.requests: list[dict] = []
+        self.asides: list[str] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler(urlsplit(model).netloc))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -27,7 +33,7 @@ class Relay:
         self._server.server_close()
 
     def _handler(self, model: str) -> type[BaseHTTPRequestHandler]:
-        requests = self.requests
+        requests, asides = self.requests, self.asides
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
@@ -35,7 +41,10 @@ class Relay:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
-                requests.append(json.loads(body))
+                if self.path in ABOUT:
+                    asides.append(self.path)
+                else:
+                    requests.append(json.loads(body))
                 self._pass_on(body)
 
             def _pass_on(self, body: bytes) -> None:

@@ -11,6 +11,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 FREE = {"input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema", "input", "args", "response", "arguments"}
 # What compatible servers want back with their calls, and OpenAI itself does not know.
 EXTENSIONS = {"reasoning_content", "reasoning_details"}
+# What a vendor's server takes and its SDK does not know. Ollama cuts a history that is too long, in silence, unless it is told not to;
+# its own source (`api.ChatRequest`) has the field since 2025, its Python SDK only for embeddings.
+BEYOND: dict[str, dict] = {"ollama": {"truncate": False}}
 MOST = 12
 
 
@@ -33,6 +36,10 @@ def types(wire: str) -> TypeAdapter:
 def faults(wire: str, body: dict) -> list[str]:
     if wire == "gemini":
         return gemini(body)
+    beyond = BEYOND.get(wire, {})
+    body = {key: value for key, value in body.items() if key not in beyond or value != beyond[key]}
+    if wire == "responses":
+        body = {**body, "input": [identified(it) for it in body["input"]]}
     # Lists of the SDKs' types are read only while they are walked, and the adapter must live until then.
     adapter = types(wire)
     try:
@@ -41,6 +48,21 @@ def faults(wire: str, body: dict) -> list[str]:
     except ValidationError as error:
         return told(error)
     return left_over(body, plain, "body")[:MOST]
+
+
+def identified(item: dict) -> dict:
+    """An item of an answer with what the SDK's type insists on and a client of `store: false` leaves out on purpose: the id, which
+    names what the provider has not kept (spec 17.4), and a message's status, which comes only with an id. All else is judged."""
+    match item.get("type"):
+        case "reasoning":
+            left_out = {"id": "rs_0"}
+        case "message" if item.get("role") == "assistant":
+            left_out = {"id": "msg_0", "status": "completed"}
+        case _:
+            return item
+    if sent := left_out.keys() & item.keys():
+        raise ValueError(f"{item['type']} has {sorted(sent)}")
+    return {**left_out, **item}
 
 
 def gemini(body: dict) -> list[str]:

@@ -59,14 +59,18 @@ def calls(wire: Wire) -> list[tuple[str, dict]]:
 
 def fixtures(wire: Wire) -> dict:
     turns = []
+    # How many turns of the model a request has in aimock's eyes when it asks for the next one.
+    turn = 0
     for at, (tool, arguments) in enumerate(calls(wire)):
         answer: dict[str, Any] = {"toolCalls": [{"id": f"call_{at:04}", "name": tool, "arguments": arguments}]}
         if at % 3 == 0:
             answer["content"] = f"Step {at}."
         if at % 4 == 0:
             answer["reasoning"] = f"I think of step {at}."
-        turns.append({"match": {"turnIndex": at}, "response": answer})
-    turns.append({"match": {"turnIndex": CALLS}, "response": {"content": END}})
+        turns.append({"match": {"turnIndex": turn}, "response": answer})
+        # In Responses a text and a call are two items, and aimock takes each for a turn.
+        turn += 2 if wire == wires.RESPONSES and "content" in answer else 1
+    turns.append({"match": {"turnIndex": turn}, "response": {"content": END}})
     return {"fixtures": turns}
 
 
@@ -124,6 +128,9 @@ def run(cli: str, wire: Wire, home: Path) -> str:
         if relay:
             relay.close()
         aimock.close()
+    # What a server does not say of its model when it is asked, it would not say before each request either.
+    if len(relay.asides) != len(set(relay.asides)):
+        fail(f"{wire.name}: asked {len(relay.asides)} times about the model")
     return judged(wire, project, relay.requests)
 
 

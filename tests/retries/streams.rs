@@ -1,6 +1,7 @@
 //! Answers that break off (BUG-73).
 
 use super::{QUICK, retry, staged};
+use crate::support::stage::Stage;
 use protocol::acp::StopReason;
 use serde_json::{Value, json};
 
@@ -65,4 +66,66 @@ fn bug_073_finished_calls_of_a_cut_answer_are_kept_and_the_turn_ends_with_the_er
     asked.say("done");
     asked.end();
     stage.editor.end(&prompt);
+}
+
+/// How each format begins an answer before it says anything, and an event that its way has damaged.
+const BEGINNINGS: [(&str, &str, &str); 5] = [
+    (
+        "anthropic",
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"content\":[]}}\n\n",
+        "data: {\"broken\n\n",
+    ),
+    (
+        "openai",
+        "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n",
+        "data: {\"broken\n\n",
+    ),
+    (
+        "openai-compatible",
+        "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\n",
+        "data: {\"broken\n\n",
+    ),
+    (
+        "gemini",
+        "data: {\"candidates\":[{\"content\":{\"role\":\"model\"}}]}\n\n",
+        "data: {\"broken\n\n",
+    ),
+    (
+        "ollama",
+        "{\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":false}\n",
+        "{\"broken\n",
+    ),
+];
+
+#[test]
+fn bug_073_a_stream_that_is_damaged_before_its_first_word_is_asked_for_again() {
+    for (kind, begins, damaged) in BEGINNINGS {
+        let stage = Stage::speaking(kind, "//- /a.txt\nalpha\n", QUICK);
+        let (_, prompt, mut asked) = stage.ask("hello");
+        asked.send(begins).send(damaged);
+        let why = retry(&stage.editor)["why"].take();
+        assert!(why.as_str().unwrap().contains("damaged"), "{kind}: {why}");
+        let mut asked = stage.model.next();
+        assert_eq!(asked.last_prompt(), "hello", "{kind}");
+        asked.say("Hi.");
+        asked.end();
+        let turn = stage.editor.end(&prompt);
+        assert_eq!(
+            (turn.text().as_str(), turn.end),
+            ("Hi.", Ok(StopReason::EndTurn)),
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_event_from_the_beginning_is_another_format_and_not_asked_for_again() {
+    for (kind, _, damaged) in BEGINNINGS {
+        let stage = Stage::speaking(kind, "//- /a.txt\nalpha\n", QUICK);
+        let (_, prompt, mut asked) = stage.ask("hello");
+        asked.send(damaged);
+        let error = stage.editor.end(&prompt).end.unwrap_err();
+        assert_eq!(error.data["kind"], "protocol", "{kind}: {error:?}");
+        stage.editor.assert_none("undine/retry");
+    }
 }

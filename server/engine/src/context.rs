@@ -144,6 +144,7 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
                 if text.is_empty() && calls.is_empty() {
                     continue;
                 }
+                go_on(&mut messages);
                 messages.push(Message::Assistant {
                     text: text.clone(),
                     thought: thought.clone(),
@@ -156,6 +157,7 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
             }
         }
     }
+    go_on(&mut messages);
     ModelRequest {
         model: settings.model.clone(),
         system: settings.system.clone(),
@@ -170,6 +172,14 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
         cache_key: settings.cache_key.clone(),
         // The host's business, which knows the server.
         load: Load::default(),
+    }
+}
+
+/// An answer that paused is followed by another one, which only the model that gave it takes as its own words going on.
+/// Every other one is asked to go on: to most the assistant may neither speak twice nor last.
+fn go_on(messages: &mut Vec<Message>) {
+    if let Some(Message::Assistant { raw: None, .. }) = messages.last() {
+        messages.push(Message::User(vec![Content::Text("[Go on.]".to_owned())]));
     }
 }
 

@@ -17,6 +17,8 @@ mod unsaved;
 mod laws;
 #[cfg(test)]
 mod script;
+#[cfg(test)]
+mod wires;
 
 pub use call::{Action, Finished, Planned, Preview, Question};
 pub use effect::{

@@ -7,7 +7,7 @@ mod ask;
 mod fetch;
 mod list;
 
-pub use ask::{Probe, Source, ask, sources};
+pub use ask::{Probe, Source, Stored, ask, sources};
 pub use fetch::Fetch;
 pub use list::{list, of_provider};
 
@@ -39,6 +39,8 @@ pub struct Models {
     tried: Option<Instant>,
     /// What providers have listed, by their names here.
     lists: BTreeMap<String, Vec<Listed>>,
+    /// Whose keys are in the keyring; none before it was asked.
+    pub stored: Option<Stored>,
 }
 
 impl Models {

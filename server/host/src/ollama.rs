@@ -23,8 +23,8 @@ const MAX_SHOWN: usize = 8 << 20;
 /// What is known of the Ollama servers that were asked. One for the process.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// Tokens that a model can read and write together, by base URL and name.
-    windows: Mutex<HashMap<(String, String), u64>>,
+    /// Tokens that a model can read and write together, by base URL and name; none where its server does not know.
+    windows: Mutex<HashMap<(String, String), Option<u64>>>,
     /// Held while a server is started, so that one is.
     starting: tokio::sync::Mutex<()>,
 }
@@ -103,7 +103,8 @@ impl Known {
         }
     }
 
-    /// What a model can read and write together, if its server says so. What it does not say now is asked again.
+    /// What a model can read and write together, if its server says so. It is asked until it has answered: a server that
+    /// only stands in for Ollama says nothing of it, and would say so before each request.
     async fn window(
         &self,
         endpoint: &Endpoint,
@@ -113,7 +114,7 @@ impl Known {
         let key = (endpoint.base_url.clone(), model.to_owned());
         let windows = || self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = windows().get(&key) {
-            return Ok(Some(*known));
+            return Ok(*known);
         }
         let Some((status, shown)) = show(endpoint, model, wishes.connect).await else {
             return Ok(None);
@@ -122,7 +123,8 @@ impl Known {
             return Err(ollama::not_there(model));
         }
         let most = context_length(&shown["model_info"]);
-        if let Some(most) = most {
+        let has_no_such_address = matches!(status, 404 | 405 | 501);
+        if has_no_such_address || (200..300).contains(&status) {
             windows().insert(key, most);
         }
         Ok(most)
@@ -142,7 +144,7 @@ fn context_length(info: &Value) -> Option<u64> {
     found?.as_u64().filter(|it| *it > 0)
 }
 
-/// What a server says of a model, with its status; nothing if it says nothing in time.
+/// What a server says of a model, with its status; null if that is no JSON, nothing if it says nothing in time.
 async fn show(endpoint: &Endpoint, model: &str, patience: Duration) -> Option<(u16, Value)> {
     let body = json!({ "model": model }).to_string();
     let asking = async {
@@ -156,7 +158,7 @@ async fn show(endpoint: &Endpoint, model: &str, patience: Duration) -> Option<(u
                 return None;
             }
         }
-        Some((status, serde_json::from_slice(&whole).ok()?))
+        Some((status, serde_json::from_slice(&whole).unwrap_or_default()))
     };
     let shown = tokio::time::timeout(patience, asking).await;
     let shown = shown.ok().flatten();

@@ -61,6 +61,13 @@ pub fn from_stream(value: &Value) -> ModelError {
     said.error(status)
 }
 
+/// The error of a stream that had begun as its format says and then has something in it that is no event: it was damaged
+/// on its way, and may come whole the next time. What is wrong from the first event on is another format.
+pub(super) fn damaged() -> ModelError {
+    let message = "the model's stream was damaged before its answer was complete; what had arrived is kept, try again to go on";
+    ModelError::new(ModelErrorKind::Cut, message)
+}
+
 /// An error of a kind, with what the provider said quoted in it. `status` is 200 for what a stream reports.
 pub(super) fn worded(kind: ModelErrorKind, status: u16, said: &str) -> ModelError {
     let (what, advice) = words(kind, status);

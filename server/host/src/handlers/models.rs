@@ -20,7 +20,7 @@ use engine::session::Input;
 use protocol::acp;
 use protocol::config::{Config, Reasoning};
 use protocol::methods;
-use protocol::models::{KeyState, ListModelsParams, ModelList};
+use protocol::models::{ListModelsParams, ModelList};
 
 /// The ids of the options of a session.
 const MODEL: &str = "model";
@@ -239,8 +239,9 @@ impl Host {
                     .description(it.to_string())
             }));
         }
+        let stored = self.models.stored.clone().unwrap_or_default();
         for source in models::sources(config) {
-            if !source.is_usable() {
+            if !source.is_usable(&stored) {
                 continue;
             }
             for it in models::of_provider(&mut self.models, config, &source.provider) {
@@ -276,7 +277,8 @@ impl Host {
         for it in &mut sources {
             it.is_known = !refresh && self.models.listed(&it.provider).is_some();
         }
-        let usable = sources.iter().filter(|it| it.is_usable());
+        let stored = self.models.stored.clone().unwrap_or_default();
+        let usable = sources.iter().filter(|it| it.is_usable(&stored));
         let usable: Vec<String> = usable.map(|it| it.provider.clone()).collect();
         let fetch = self.models.due(&config, usable.iter().map(String::as_str));
         self.next_token += 1;
@@ -299,6 +301,7 @@ impl Host {
     /// Providers have listed their models.
     pub(crate) fn listed(&mut self, number: u64, probes: &[Probe]) {
         self.models.take(probes);
+        self.note_keys(probes.iter().map(|it| &it.key));
         let Some(wish) = self.list_wishes.remove(&number) else {
             return;
         };
@@ -321,9 +324,11 @@ impl Host {
         }
     }
 
-    /// Has the catalogue of windows and prices fetched, if it is due and the configured model may be in it.
+    /// Has the keyring asked whose keys it holds; and the catalogue of windows and prices fetched, if it is due and the
+    /// configured model may be in it.
     pub(super) fn know_models(&mut self, resolved: &Resolved) {
         let config = &resolved.config;
+        self.look_for_keys(config);
         let Ok(reached) = endpoint::reach(config) else {
             return;
         };
@@ -384,7 +389,7 @@ fn said(list: &ModelList) -> String {
         if let Some(problem) = &provider.problem {
             lines.push(format!("- {problem}"));
         }
-        if matches!(provider.key, KeyState::Missing { .. }) {
+        if provider.key.is_missing() {
             unusable.push(provider.name.as_str());
             continue;
         }

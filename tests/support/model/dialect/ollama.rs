@@ -12,7 +12,7 @@ pub struct Ollama {
     usage: Option<(u64, u64)>,
 }
 
-/// What every model but `scripted-missing` can read, by its own word.
+/// What every model can read by its own word, but for one that is missing and one that nothing is known of.
 pub const CONTEXT: u64 = 40_960;
 
 /// The answer at another address than that of a chat.
@@ -21,6 +21,10 @@ pub fn aside(path: &str, body: &Value) -> Option<(u16, Value)> {
         "version" => Some((200, json!({"version": "0.30.0"}))),
         "show" if body["model"] == "scripted-missing" => {
             Some((404, json!({"error": "model 'scripted-missing' not found"})))
+        }
+        // As a server that only stands in for Ollama.
+        "show" if body["model"] == "scripted-unknown" => {
+            Some((404, json!({"error": {"message": "no such address"}})))
         }
         "show" => Some((
             200,

@@ -83,6 +83,8 @@ struct Reply {
     stop: Option<String>,
     /// Why the provider stopped it, in its own words.
     explanation: Option<String>,
+    /// Whether an event of this format has come.
+    has_begun: bool,
     /// Whether the transport has closed, so that an event may have lost its end.
     at_end: bool,
     over: bool,
@@ -104,6 +106,7 @@ impl Reply {
             Ok(value) => value,
             // The stream was cut within it.
             Err(error) if self.at_end && error.is_eof() => return,
+            Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_ours(), out),
         };
         let kind = value["type"].as_str().unwrap_or(event.name);
@@ -122,6 +125,7 @@ impl Reply {
             return None;
         }
         let (index, delta) = (piece.index, &piece.delta);
+        self.has_begun = true;
         match delta.r#type {
             "text_delta" => Some(self.blocks.text(index, &delta.text, out)),
             "thinking_delta" => Some(self.blocks.thought(index, &delta.thinking, out)),
@@ -136,6 +140,7 @@ impl Reply {
         value: &Value,
         out: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
+        self.has_begun |= kind.starts_with("message_") || kind.starts_with("content_block_");
         // Servers that leave it out send one block after the other.
         let index = value["index"].as_u64().unwrap_or(0);
         match kind {

@@ -58,7 +58,9 @@ struct Reply {
     /// The thinking a server spells `reasoning_content`, because it wants that back with the results of its calls.
     reasoning_content: String,
     details: Details,
-    /// Whether the transport has closed, so that an event may have lost its end.
+    /// Whether a chunk of this format has come.
+    has_begun: bool,
+    /// Whether the transport has closed, so that a chunk may have lost its end.
     at_end: bool,
     over: bool,
 }
@@ -78,10 +80,12 @@ impl Reply {
         }
         let chunk = match serde_json::from_str::<Chunk<'_>>(data) {
             Ok(chunk) => chunk,
-            // The stream was cut within it, which its end will say.
+            // The stream was cut within it.
             Err(error) if self.at_end && is_cut(&error, data) => return,
+            Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),
         };
+        self.has_begun |= chunk.choices.is_some();
         if let Some(error) = error(name, data, &chunk) {
             return self.fail(error, out);
         }

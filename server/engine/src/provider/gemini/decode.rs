@@ -9,7 +9,7 @@ use super::error;
 use super::partial::{self, Arguments, MAX_ARGUMENTS};
 use super::piece::Piece;
 use crate::provider::sse::{Framer, MAX_EVENT, TooLong};
-use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage};
+use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};
 
 /// The most calls in one answer.
 const MAX_CALLS: usize = 256;
@@ -96,6 +96,8 @@ struct Reply {
     usage: Option<Usage>,
     finish: Option<String>,
     blocked: bool,
+    /// Whether a response of this format has come.
+    has_begun: bool,
     /// What comes now has had no end of its own.
     ending: bool,
     over: bool,
@@ -125,13 +127,15 @@ impl Reply {
             Ok(one) => self.response(one, out),
             // A piece of an event, at the stream's end: the stream is cut, which its end will say.
             Err(error) if self.ending && error.is_eof() => {}
-            Err(_) if data.starts_with('{') => self.fail(not_json(), out),
-            Err(_) => {}
+            Err(_) if !data.starts_with('{') => {}
+            Err(_) if self.has_begun => self.fail(failure::damaged(), out),
+            Err(_) => self.fail(not_json(), out),
         }
     }
 
     /// A response of texts.
     fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<ModelEvent>) {
+        self.has_begun = true;
         self.usage = piece.usage.usage().or(self.usage);
         let [candidate] = piece.candidates;
         for part in candidate.content.parts {
@@ -175,6 +179,7 @@ impl Reply {
         if response["error"].is_object() {
             return self.fail(error::from_stream(&response["error"]), out);
         }
+        self.has_begun |= response["candidates"].is_array();
         if let Some(usage) = Counts::of(&response["usageMetadata"]).usage() {
             self.usage = Some(usage);
         }

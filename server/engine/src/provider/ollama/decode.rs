@@ -9,7 +9,7 @@ use super::messages::THINKING;
 use super::piece::Piece;
 use crate::provider::ndjson::{Framer, MAX_LINE, TooLong};
 use crate::provider::{
-    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage,
+    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage, failure,
 };
 
 /// The most calls in one answer.
@@ -47,6 +47,8 @@ struct Reply {
     /// Of the calls that have left.
     ids: Vec<String>,
     usage: Option<Usage>,
+    /// Whether a line of this format has come.
+    has_begun: bool,
     /// What comes now has had no end of its own.
     ending: bool,
     over: bool,
@@ -60,18 +62,21 @@ impl Reply {
         if let Ok(piece) = serde_json::from_slice::<Piece<'_>>(line)
             && piece.is_text()
         {
+            self.has_begun = true;
             return self.say(piece.message.thinking, piece.message.content, out);
         }
         let line: Value = match serde_json::from_slice(line) {
             Ok(line) => line,
             // The transport cut it, which the end will say.
             Err(error) if self.ending && (error.is_eof() || is_cut_character(line)) => return,
+            Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),
         };
         if !line["error"].is_null() {
             return self.fail(error::from_stream(&line), out);
         }
         let message = &line["message"];
+        self.has_begun |= message.is_object();
         self.say(text(&message["thinking"]), text(&message["content"]), out);
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             if self.ids.len() == MAX_CALLS {

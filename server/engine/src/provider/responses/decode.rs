@@ -63,6 +63,8 @@ struct Reply {
     n_kept: usize,
     has_text: bool,
     has_thought: bool,
+    /// Whether an event of this format has come.
+    has_begun: bool,
     /// Whether the transport has closed, so that an event may have lost its end.
     at_end: bool,
     over: bool,
@@ -96,8 +98,9 @@ impl Reply {
         }
         let value = match serde_json::from_str::<Value>(data) {
             Ok(value) => value,
-            // The stream was cut within it, which its end will say.
+            // The stream was cut within it.
             Err(error) if self.at_end && error.is_eof() => return,
+            Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),
         };
         let kind = match text(&value, "type") {
@@ -105,6 +108,7 @@ impl Reply {
             kind => kind,
         };
         let kind = kind.to_owned();
+        self.has_begun |= kind.starts_with("response.");
         if let Err(error) = self.take(&kind, value, out) {
             self.fail(error, out);
         }
@@ -120,6 +124,7 @@ impl Reply {
         if piece.item_id.is_empty() {
             return None;
         }
+        self.has_begun |= piece.r#type.starts_with("response.");
         let part = match piece.r#type {
             "response.output_text.delta" => None,
             "response.reasoning_summary_text.delta" => Some(("summary", piece.summary_index)),
