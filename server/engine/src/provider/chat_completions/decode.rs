@@ -60,7 +60,7 @@ struct Reply {
     details: Details,
     /// Whether a chunk of this format has come.
     has_begun: bool,
-    /// Whether the transport has closed, so that a chunk may have lost its end.
+    /// Whether the transport has closed, so that an event may have lost its end.
     at_end: bool,
     over: bool,
 }
@@ -80,7 +80,7 @@ impl Reply {
         }
         let chunk = match serde_json::from_str::<Chunk<'_>>(data) {
             Ok(chunk) => chunk,
-            // The stream was cut within it.
+            // The stream was cut within it, which its end will say.
             Err(error) if self.at_end && is_cut(&error, data) => return,
             Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),

@@ -446,7 +446,7 @@ fn a_chunk_that_is_no_json_is_a_failure() {
         "#,
         expect![[r#"
             Text("Hi")
-            Failed(ModelError { kind: Protocol, message: "the model's server sent something that is not a chat completion; check the base URL, or try again", retry_after_ms: None, refusal: None, is_final: false })
+            Failed(ModelError { kind: Cut, message: "the model's stream was damaged before its answer was complete; what had arrived is kept, try again to go on", retry_after_ms: None, refusal: None, is_final: false })
         "#]],
     );
 }

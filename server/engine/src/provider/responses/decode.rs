@@ -94,11 +94,12 @@ impl Reply {
         if let Ok(piece) = serde_json::from_str::<Piece<'_>>(data)
             && let Some(taken) = self.piece(&piece, out)
         {
+            self.has_begun = true;
             return taken.unwrap_or_else(|error| self.fail(error, out));
         }
         let value = match serde_json::from_str::<Value>(data) {
             Ok(value) => value,
-            // The stream was cut within it.
+            // The stream was cut within it, which its end will say.
             Err(error) if self.at_end && error.is_eof() => return,
             Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),
@@ -124,7 +125,6 @@ impl Reply {
         if piece.item_id.is_empty() {
             return None;
         }
-        self.has_begun |= piece.r#type.starts_with("response.");
         let part = match piece.r#type {
             "response.output_text.delta" => None,
             "response.reasoning_summary_text.delta" => Some(("summary", piece.summary_index)),
