@@ -20,6 +20,8 @@ pub mod ollama;
 #[cfg(test)]
 mod recorded;
 pub mod responses;
+#[cfg(test)]
+mod speed;
 pub mod sse;
 mod tally;
 

@@ -18,7 +18,7 @@ use super::cuts::{Steady, every};
 use crate::rounds::soak;
 
 /// How many places a recording is cut at, where not at all of them. Short ones have fewer bytes than that.
-const PLACES: usize = 2_000;
+const PLACES: usize = 1_000;
 
 /// One file.
 pub struct Recording {

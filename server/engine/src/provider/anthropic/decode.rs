@@ -125,6 +125,7 @@ impl Reply {
             return None;
         }
         let (index, delta) = (piece.index, &piece.delta);
+        self.has_begun = true;
         match delta.r#type {
             "text_delta" => Some(self.blocks.text(index, &delta.text, out)),
             "thinking_delta" => Some(self.blocks.thought(index, &delta.thinking, out)),

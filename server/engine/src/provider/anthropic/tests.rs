@@ -4,7 +4,6 @@ mod prefix;
 mod recorded;
 mod refusals;
 mod request;
-mod speed;
 mod stream;
 
 use serde_json::Value;

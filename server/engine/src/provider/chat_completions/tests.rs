@@ -3,7 +3,6 @@
 mod manners;
 mod recorded;
 mod request;
-mod speed;
 
 use expect_test::{Expect, expect};
 
