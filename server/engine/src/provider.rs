@@ -5,6 +5,7 @@
 
 pub mod anthropic;
 mod body;
+mod broken;
 mod call_ids;
 pub mod chat_completions;
 #[cfg(test)]

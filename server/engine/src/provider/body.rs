@@ -2,7 +2,8 @@
 
 use super::sse::{Event, Framer, MAX_EVENT, TooLong};
 
-/// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
+/// What kind of body it is, which its first character tells: no field of an event stream begins with a brace or
+/// a bracket.
 #[derive(Clone, Default, PartialEq)]
 pub enum Body {
     #[default]
@@ -13,7 +14,17 @@ pub enum Body {
 
 impl Body {
     /// Takes the next bytes and hands out each event they complete.
-    pub fn feed(&mut self, mut bytes: &[u8], each: impl FnMut(Event<'_>)) -> Result<(), TooLong> {
+    pub fn feed(&mut self, bytes: &[u8], each: impl FnMut(Event<'_>)) -> Result<(), TooLong> {
+        self.feed_or(b"{", bytes, each)
+    }
+
+    /// The same, of a format whose whole bodies begin with one of `whole`: braces or brackets.
+    pub fn feed_or(
+        &mut self,
+        whole: &[u8],
+        mut bytes: &[u8],
+        each: impl FnMut(Event<'_>),
+    ) -> Result<(), TooLong> {
         if let Body::Unknown = self {
             // White space and the byte order mark come before either kind.
             let blank = |it: &u8| it.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(it);
@@ -21,9 +32,9 @@ impl Body {
                 return Ok(());
             };
             bytes = &bytes[start..];
-            *self = match bytes[0] {
-                b'{' => Body::Whole(Vec::new()),
-                _ => Body::Stream(Framer::default()),
+            *self = match whole.contains(&bytes[0]) {
+                true => Body::Whole(Vec::new()),
+                false => Body::Stream(Framer::default()),
             };
         }
         match self {

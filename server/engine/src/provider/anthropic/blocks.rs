@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::provider::{ModelError, ModelErrorKind, ModelEvent, NativeTool, ToolCall, native};
+use crate::provider::broken::limit;
+use crate::provider::{ModelError, ModelEvent, NativeTool, ToolCall, native};
 
 /// The most calls in one reply.
 pub const MAX_CALLS: usize = 256;
@@ -387,11 +388,4 @@ fn paragraph(is_apart: bool, text: &str) -> String {
         true => format!("\n\n{text}"),
         false => text.to_owned(),
     }
-}
-
-fn limit(what: &str) -> ModelError {
-    ModelError::new(
-        ModelErrorKind::Limit,
-        format!("the model {what}; ask for smaller steps"),
-    )
 }

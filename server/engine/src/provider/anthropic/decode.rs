@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::blocks::{Blocks, End};
 use super::piece::Piece;
-use crate::provider::sse::{Event, Framer, MAX_EVENT, TooLong};
+use crate::provider::body::Body;
+use crate::provider::broken::{cut, too_long};
+use crate::provider::sse::{Event, MAX_EVENT, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
 };
@@ -16,53 +18,20 @@ pub struct MessagesDecoder {
     reply: Reply,
 }
 
-/// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
-#[derive(Clone, Default, PartialEq)]
-enum Body {
-    #[default]
-    Unknown,
-    Stream(Framer),
-    Whole(Vec<u8>),
-}
-
 impl Decoder for MessagesDecoder {
-    fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<ModelEvent>) {
-        if let Body::Unknown = self.body {
-            // White space and the byte order mark come before either kind.
-            let blank = |it: &u8| it.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(it);
-            let Some(start) = bytes.iter().position(|it| !blank(it)) else {
-                return;
-            };
-            bytes = &bytes[start..];
-            self.body = match bytes[0] {
-                b'{' => Body::Whole(Vec::new()),
-                _ => Body::Stream(Framer::default()),
-            };
-        }
-        let fits = match &mut self.body {
-            Body::Unknown => Ok(()),
-            Body::Stream(framer) => framer.feed(bytes, |it| self.reply.event(it, out)),
-            Body::Whole(body) if body.len() + bytes.len() > MAX_EVENT => Err(TooLong),
-            Body::Whole(body) => {
-                body.extend_from_slice(bytes);
-                Ok(())
-            }
-        };
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
+        let fits = self.body.feed(bytes, |it| self.reply.event(it, out));
         if let Err(TooLong) = fits {
-            self.reply.fail(too_long(), out);
+            self.reply.fail(too_long(MAX_EVENT, "event"), out);
         }
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        match std::mem::take(&mut self.body) {
-            Body::Unknown => {}
-            Body::Stream(mut framer) => {
-                self.reply.at_end = true;
-                if let Err(TooLong) = framer.finish(|it| self.reply.event(it, out)) {
-                    self.reply.fail(too_long(), out);
-                }
-            }
-            Body::Whole(body) => match serde_json::from_slice::<Value>(&body) {
+        self.reply.at_end = true;
+        match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
+            Err(TooLong) => self.reply.fail(too_long(MAX_EVENT, "event"), out),
+            Ok(None) => {}
+            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
                 Ok(message) => self.reply.whole(&message, out),
                 Err(error) if error.is_eof() => {}
                 Err(_) => self.reply.fail(not_ours(), out),
@@ -309,19 +278,6 @@ impl Tally {
             reasoning,
         })
     }
-}
-
-fn cut() -> ModelError {
-    let message = "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on";
-    ModelError::new(ModelErrorKind::Cut, message)
-}
-
-fn too_long() -> ModelError {
-    let message = format!(
-        "the model's server sent more than {} MiB in one event; ask for smaller steps",
-        MAX_EVENT >> 20
-    );
-    ModelError::new(ModelErrorKind::Limit, message)
 }
 
 fn not_ours() -> ModelError {

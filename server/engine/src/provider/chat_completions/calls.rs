@@ -7,6 +7,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::provider::broken::limit;
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, ToolCall};
 
 /// The most calls in one reply.
@@ -267,13 +268,6 @@ impl Arguments {
     fn is_whole(&self) -> bool {
         self.depth == 0 && !self.in_string && self.last == b'}'
     }
-}
-
-fn limit(what: &str) -> ModelError {
-    ModelError::new(
-        ModelErrorKind::Limit,
-        format!("the model {what}; ask for smaller steps"),
-    )
 }
 
 fn protocol(what: &str) -> ModelError {

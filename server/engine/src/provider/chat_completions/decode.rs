@@ -9,6 +9,7 @@ use super::calls::{Calls, Fragment};
 use super::details::Details;
 use super::wire::{self, Chunk, Delta};
 use crate::provider::body::{Body, is_cut};
+use crate::provider::broken::{cut, too_long};
 use crate::provider::sse::{Event, MAX_EVENT, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
@@ -25,14 +26,14 @@ impl Decoder for ChatDecoder {
     fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
         let fits = self.body.feed(bytes, |it| self.reply.event(it, out));
         if let Err(TooLong) = fits {
-            self.reply.fail(too_long(), out);
+            self.reply.fail(too_long(MAX_EVENT, "event"), out);
         }
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
         self.reply.at_end = true;
         match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
-            Err(TooLong) => self.reply.fail(too_long(), out),
+            Err(TooLong) => self.reply.fail(too_long(MAX_EVENT, "event"), out),
             Ok(None) => {}
             Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
                 // The same way as a chunk, whose shape it shares; the end of the body is then its end.
@@ -244,19 +245,6 @@ fn error(name: &str, data: &str, chunk: &Chunk<'_>) -> Option<ModelError> {
     // It has been parsed once already.
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     Some(failure::from_stream(&value))
-}
-
-fn cut() -> ModelError {
-    let message = "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on";
-    ModelError::new(ModelErrorKind::Cut, message)
-}
-
-fn too_long() -> ModelError {
-    let message = format!(
-        "the model's server sent more than {} MiB in one event; ask for smaller steps",
-        MAX_EVENT >> 20
-    );
-    ModelError::new(ModelErrorKind::Limit, message)
 }
 
 fn not_json() -> ModelError {

@@ -4,11 +4,13 @@
 use serde_json::{Map, Value, json};
 
 use super::contents::PARTS;
-use super::end::{Counts, cut, limit, not_json, stop_reason, too_long};
+use super::end::{Counts, not_json, stop_reason};
 use super::error;
 use super::partial::{self, Arguments, MAX_ARGUMENTS};
 use super::piece::Piece;
-use crate::provider::sse::{Framer, MAX_EVENT, TooLong};
+use crate::provider::body::Body;
+use crate::provider::broken::{cut, limit, too_long};
+use crate::provider::sse::{MAX_EVENT, TooLong};
 use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};
 
 /// The most calls in one answer.
@@ -23,55 +25,23 @@ pub struct GeminiDecoder {
     reply: Reply,
 }
 
-/// What kind of body it is, which its first character tells: no field of an event stream begins with a bracket.
-#[derive(Clone, Default, PartialEq)]
-enum Body {
-    #[default]
-    Unknown,
-    Stream(Framer),
-    /// From a gateway that passes `alt=sse` over: one response, or a list of them.
-    Whole(Vec<u8>),
-}
-
 impl Decoder for GeminiDecoder {
-    fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<ModelEvent>) {
-        if let Body::Unknown = self.body {
-            // White space and the byte order mark come before either kind.
-            let blank = |it: &u8| it.is_ascii_whitespace() || b"\xEF\xBB\xBF".contains(it);
-            let Some(start) = bytes.iter().position(|it| !blank(it)) else {
-                return;
-            };
-            bytes = &bytes[start..];
-            self.body = match bytes[0] {
-                b'{' | b'[' => Body::Whole(Vec::new()),
-                _ => Body::Stream(Framer::default()),
-            };
-        }
-        let fits = match &mut self.body {
-            Body::Unknown => Ok(()),
-            Body::Stream(framer) => framer.feed(bytes, |it| self.reply.event(it.data, out)),
-            Body::Whole(body) if body.len() + bytes.len() > MAX_EVENT => Err(TooLong),
-            Body::Whole(body) => {
-                body.extend_from_slice(bytes);
-                Ok(())
-            }
-        };
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
+        let fits = self
+            .body
+            .feed_or(b"{[", bytes, |it| self.reply.event(it.data, out));
         if let Err(TooLong) = fits {
-            self.reply.fail(too_long(), out);
+            self.reply.fail(too_long(MAX_EVENT, "event"), out);
         }
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        match std::mem::take(&mut self.body) {
-            Body::Unknown => {}
-            Body::Stream(mut framer) => {
-                self.reply.ending = true;
-                let finished = framer.finish(|it| self.reply.event(it.data, out));
-                if let Err(TooLong) = finished {
-                    self.reply.fail(too_long(), out);
-                }
-            }
-            Body::Whole(body) => match serde_json::from_slice::<Value>(&body) {
+        self.reply.ending = true;
+        match std::mem::take(&mut self.body).end(|it| self.reply.event(it.data, out)) {
+            Err(TooLong) => self.reply.fail(too_long(MAX_EVENT, "event"), out),
+            Ok(None) => {}
+            // From a gateway that passes `alt=sse` over: one response, or a list of them.
+            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
                 Ok(Value::Array(all)) => {
                     all.into_iter().for_each(|it| self.reply.response(it, out))
                 }

@@ -4,7 +4,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error;
-use crate::provider::sse::MAX_EVENT;
 use crate::provider::{ModelError, ModelErrorKind, StopReason, Usage};
 
 /// What a finish reason means; an error where the answer is of no use.
@@ -78,24 +77,6 @@ impl Counts {
             reasoning: self.reasoning.unwrap_or(0),
         })
     }
-}
-
-pub(super) fn cut() -> ModelError {
-    let message = "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on";
-    ModelError::new(ModelErrorKind::Cut, message)
-}
-
-pub(super) fn too_long() -> ModelError {
-    let message = format!(
-        "the model's server sent more than {} MiB in one event; ask for smaller steps",
-        MAX_EVENT >> 20
-    );
-    ModelError::new(ModelErrorKind::Limit, message)
-}
-
-pub(super) fn limit(what: &str) -> ModelError {
-    let message = format!("the model {what}; ask for smaller steps");
-    ModelError::new(ModelErrorKind::Limit, message)
 }
 
 pub(super) fn not_json() -> ModelError {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::error;
 use super::messages::THINKING;
 use super::piece::Piece;
+use crate::provider::broken::{cut, too_long};
 use crate::provider::ndjson::{Framer, MAX_LINE, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage, failure,
@@ -26,7 +27,7 @@ impl Decoder for OllamaDecoder {
     fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
         let fed = self.framer.feed(bytes, |it| self.reply.line(it, out));
         if let Err(TooLong) = fed {
-            self.reply.fail(too_long(), out);
+            self.reply.fail(too_long(MAX_LINE, "line"), out);
         }
     }
 
@@ -34,7 +35,7 @@ impl Decoder for OllamaDecoder {
         self.reply.ending = true;
         let finished = self.framer.finish(|it| self.reply.line(it, out));
         if let Err(TooLong) = finished {
-            self.reply.fail(too_long(), out);
+            self.reply.fail(too_long(MAX_LINE, "line"), out);
         }
         self.reply.fail(cut(), out);
     }
@@ -180,19 +181,6 @@ fn usage(line: &Value) -> Option<Usage> {
         output: output.unwrap_or(0),
         ..Usage::default()
     })
-}
-
-fn cut() -> ModelError {
-    let message = "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on";
-    ModelError::new(ModelErrorKind::Cut, message)
-}
-
-fn too_long() -> ModelError {
-    let message = format!(
-        "the model's server sent more than {} MiB in one line; ask for smaller steps",
-        MAX_LINE >> 20
-    );
-    ModelError::new(ModelErrorKind::Limit, message)
 }
 
 fn too_many_calls() -> ModelError {

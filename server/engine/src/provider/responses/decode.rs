@@ -5,10 +5,11 @@
 
 use serde_json::{Value, json};
 
-use super::ends::{cancelled, cut, limit, not_json, protocol, too_long, usage};
+use super::ends::{cancelled, not_json, protocol, too_long, usage};
 use super::items::{self, BETWEEN, Runs, text};
 use super::piece::Piece;
 use crate::provider::body::Body;
+use crate::provider::broken::{cut, limit};
 use crate::provider::native::{self, NativeTool};
 use crate::provider::sse::{Event, TooLong};
 use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};

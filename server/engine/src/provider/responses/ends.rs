@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::provider::broken::limit;
 use crate::provider::sse::MAX_EVENT;
 use crate::provider::tally::Sums;
 use crate::provider::{ModelError, ModelErrorKind, Usage};
@@ -23,12 +24,6 @@ pub fn usage(usage: &Value) -> Option<Usage> {
     })
 }
 
-/// The stream has ended before the answer did.
-pub fn cut() -> ModelError {
-    let message = "the model's stream ended before its answer was complete; what had arrived is kept, try again to go on";
-    ModelError::new(ModelErrorKind::Cut, message)
-}
-
 /// The provider has ended it.
 pub fn cancelled() -> ModelError {
     let message = "the provider cancelled the answer; what had arrived is kept, try again to go on";
@@ -41,14 +36,6 @@ pub fn too_long() -> ModelError {
         "wrote more than {} MiB in one event",
         MAX_EVENT >> 20
     ))
-}
-
-/// One of our limits is reached.
-pub fn limit(what: &str) -> ModelError {
-    ModelError::new(
-        ModelErrorKind::Limit,
-        format!("the model {what}; ask for smaller steps"),
-    )
 }
 
 /// It is not what the format says.
