@@ -61,7 +61,14 @@ fn a_bad_key_and_an_empty_account_are_known_by_words_behind_a_bad_request() {
 
 #[test]
 fn a_redirect_is_told_as_one() {
-    check(302, &[], "<html>Moved</html>", expect!["BadRequest: the server redirects to another address, where nothing was sent (HTTP 302); set base_url to the one that is meant"]);
+    check(
+        302,
+        &[],
+        "<html>Moved</html>",
+        expect![
+            "BadRequest: the server redirects to another address, where nothing was sent (HTTP 302); set base_url to the one that is meant"
+        ],
+    );
 }
 
 #[test]
