@@ -324,13 +324,13 @@ fn a_key_that_no_provider_gives_is_named_by_its_place() {
     for key in [
         "plain-office\nkey",
         "“plain-office-key”",
-        "plain office-key",
+        "plain\toffice-key",
     ] {
         let (_model, _workspace, editor) = keyed(vec![("SCRIPTED_KEY", key.to_owned())]);
         let session = editor.new_session();
         let prompt = editor.prompt(&session, "hello");
         let error = editor.end(&prompt).end.unwrap_err();
-        let told = "in the environment variable SCRIPTED_KEY holds a blank or another character";
+        let told = "in the environment variable SCRIPTED_KEY holds a line end or another character";
         assert!(error.message.contains(told), "{}", error.message);
         assert!(!error.message.contains("office"), "{}", error.message);
     }

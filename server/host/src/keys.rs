@@ -43,10 +43,11 @@ impl Keys {
         let found = self.look(place).await?;
         if let Some(found) = &found {
             redact::learn(found.key.expose());
-            // Two lines, or typographic quotes around it: it would not even make a header.
-            if !is_one_word(found.key.expose()) {
+            // Two lines make no header, and typographic quotes were never given by a provider.
+            let key = found.key.expose().as_bytes();
+            if !key.iter().all(|it| it.is_ascii_graphic() || *it == b' ') {
                 return Err(format!(
-                    "The key of {} in {} holds a blank or another character that no key has; put the key alone there, in one line.",
+                    "The key of {} in {} holds a line end or another character that no key has; put the key alone there, in one line.",
                     place.provider, found.place
                 ));
             }
@@ -244,11 +245,6 @@ pub fn aside(work: impl FnOnce() + Send + 'static) {
 /// The longest key that is stored, bytes. Windows takes no longer one.
 const MOST: usize = 2500;
 
-/// Whether a key is of characters that keys have and headers take.
-fn is_one_word(key: &str) -> bool {
-    key.bytes().all(|it| it.is_ascii_graphic())
-}
-
 /// What a person has typed or pasted, as a key. The error is one sentence for the person.
 pub fn key_from(text: &str) -> Result<Secret, String> {
     let key = text.trim();
@@ -260,7 +256,7 @@ pub fn key_from(text: &str) -> Result<Secret, String> {
             "The key is longer than {MOST} characters; give the key alone."
         ));
     }
-    if !is_one_word(key) {
+    if !key.bytes().all(|it| it.is_ascii_graphic()) {
         return Err(
             "The key holds a blank or another character that no key has; give the key alone, in one line."
                 .to_owned(),

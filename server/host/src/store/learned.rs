@@ -181,7 +181,8 @@ impl Book {
                 levels: levels.filter_map(|(name, _)| level(name)).collect(),
                 max_tokens: entry
                     .max_tokens
-                    .filter(|it| term.holds(it.time))
+                    // Written by hand: no request may ask for nothing.
+                    .filter(|it| term.holds(it.time) && it.tokens > 0)
                     .map(|it| it.tokens),
             });
         }

@@ -50,6 +50,25 @@ fn what_was_learned_is_known_for_thirty_days_by_model_and_address() {
 }
 
 #[test]
+fn what_a_person_wrote_into_it_is_taken_as_far_as_it_makes_sense() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(NAME);
+    let entry = serde_json::json!({
+        "base_url": "http://127.0.0.1:1/v1", "model": "m",
+        "refused": {"temperature": u64::MAX, "gravity": 1}, "levels": {"utmost": u64::MAX, "max": u64::MAX},
+        "max_tokens": {"tokens": 0, "time": u64::MAX}, "note": [1, null],
+    });
+    let book = serde_json::json!({"models": [entry], "mine": "x"});
+    fs::write(&path, book.to_string()).unwrap();
+    let mut expected = without(Feature::Temperature);
+    expected.levels.insert(Reasoning::Max);
+    assert_eq!(known(&path, "m", at(1)), expected);
+    keep(&path, &key("m"), &without(Feature::CacheKey), at(1)).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("mine") && text.contains("note"), "{text}");
+}
+
+#[test]
 fn many_servers_at_once_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(NAME);
