@@ -159,6 +159,26 @@ fn a_classifier_that_fails_allows_nothing() {
     }
 }
 
+/// Spec 19.8: how hard it thinks and how long that may take go by the session's level.
+#[test]
+fn the_classifier_thinks_as_the_session_does_within_reason_and_gets_its_time_for_that() {
+    for (level, asked_for, secs) in [("minimal", "low", "0.5"), ("max", "high", "2")] {
+        let stage = stage(&format!(
+            "[limits]\nclassifier_secs = 1\n[reasoning_per_model]\n\"scripted/scripted-1\" = \"{level}\"\n"
+        ));
+        let (_, prompt) = stage.call("execute_command", run("touch ran"));
+        let asked = stage.model.next_for_classifier();
+        assert_eq!(asked.body["reasoning_effort"], asked_for);
+        asked.wait_until_hung_up();
+        let question = stage.editor.question();
+        let expected =
+            format!("The classifier could not be asked: it took longer than {secs} seconds.");
+        assert_eq!(reason(&question), expected);
+        stage.editor.choose(&question, "no");
+        stage.result(&prompt);
+    }
+}
+
 #[test]
 fn bug_060_the_classifier_sees_what_was_said_before() {
     let stage = stage("");

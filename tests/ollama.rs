@@ -82,6 +82,29 @@ fn the_context_is_always_said_and_never_more_than_the_model_can_read() {
 }
 
 #[test]
+fn how_full_the_window_is_goes_by_what_the_model_is_loaded_with() {
+    // Of the model first, and then by what a person wants for all models or for this one.
+    for (config, size) in [
+        ("", OLLAMA_CONTEXT),
+        ("[ollama]\nnum_ctx = 8192\n", 8_192),
+        (
+            "[ollama]\nnum_ctx = 8192\n[ollama_num_ctx_per_model]\nscripted-1 = 4096\n",
+            4_096,
+        ),
+    ] {
+        let stage = stage(config);
+        let (_, prompt, mut asked) = stage.ask("go");
+        assert_eq!(options(&asked)["num_ctx"], size);
+        asked.say("done");
+        asked.usage(100, 10);
+        asked.end();
+        let shown = stage.editor.end(&prompt).of_kind("usage_update");
+        let last = shown.last().unwrap();
+        assert_eq!((&last["used"], &last["size"]), (&json!(110), &json!(size)));
+    }
+}
+
+#[test]
 fn a_server_that_knows_nothing_of_its_model_is_asked_about_it_once() {
     let mut stage = stage("[ollama]\nnum_ctx = 8192\n");
     stage.restart_with_flags(&["--model", "scripted/scripted-unknown"]);

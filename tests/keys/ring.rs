@@ -224,12 +224,14 @@ fn a_key_that_was_stored_is_used_at_once_and_after_logout_it_is_missing() {
         "The key of groq is in the system's keyring now, as provider:groq of the service undine.\n"
     );
     assert_eq!(status_of(&editor, "groq").source, KeySource::Keyring);
+    offered(&editor);
     editor.finish();
 
     // A server that knows of no address but the vendor's can be asked for the missing key only.
     workspace.configure(&groq_at(&model));
     let mut editor = Editor::start(&setup, &workspace);
     let session = editor.new_session();
+    offered(&editor);
     let key = turn(&editor, &session, &model, say_hi);
     assert_eq!(key, Some(format!("Bearer {CANARY}")));
     let said = ring.undine(&workspace, &["doctor"]);
@@ -264,6 +266,7 @@ fn a_key_that_was_stored_is_used_at_once_and_after_logout_it_is_missing() {
         )
     );
     assert_eq!(status_of(&editor, "groq").source, KeySource::None);
+    offered(&editor);
     editor.finish();
     // The keyring's own files are encrypted.
     assert_eq!(
@@ -309,6 +312,39 @@ fn the_editor_stores_and_removes_a_key_that_counts_for_the_next_request() {
     for key in [CANARY, "velvet-harbour-thimble"] {
         assert_eq!(holding(&workspace.outside(""), key), Vec::<String>::new());
     }
+}
+
+/// The models that a session offers, as the next update says.
+#[track_caller]
+fn offered(editor: &Editor) -> String {
+    let update = editor.take("the update of the options", |it| {
+        it["params"]["update"]["sessionUpdate"] == "config_option_update"
+    });
+    update["params"]["update"]["configOptions"][0]["options"].to_string()
+}
+
+#[test]
+#[ignore = "needs a Secret Service: tests/run keys"]
+fn models_of_a_provider_whose_key_is_only_in_the_keyring_are_on_offer() {
+    let (model, workspace) = (Model::start(), Workspace::new(""));
+    let ring = Ring::start(&workspace);
+    workspace.configure(&format!(
+        "{}[providers.mistral]\ndefault_model = \"codestral-x\"\n",
+        groq_at(&model)
+    ));
+    let mut editor = Editor::start(&ring.setup(), &workspace);
+    editor.new_session();
+    set(&editor, "mistral", CANARY).unwrap();
+    assert!(offered(&editor).contains("mistral/codestral-x"));
+    editor.finish();
+
+    // Another server asks the keyring by itself, once a session is open.
+    let editor = Editor::start(&ring.setup(), &workspace);
+    editor.new_session();
+    assert!(offered(&editor).contains("mistral/codestral-x"));
+    let provider = "mistral".to_owned();
+    editor.ask::<ClearKey>(ClearKeyParams { provider }).unwrap();
+    assert!(!offered(&editor).contains("mistral/codestral-x"));
 }
 
 #[test]

@@ -5,8 +5,9 @@ use crate::support::editor::{Editor, Setup};
 use crate::support::web::{Page, Web};
 use crate::support::workspace::Workspace;
 use protocol::acp::NewSessionRequest;
+use protocol::auth::{KeySource, ProviderKey};
 use protocol::methods::{ListModels, NewSession};
-use protocol::models::{KeyState, ListModelsParams, ListedModel, ModelList, ModelProvider};
+use protocol::models::{ListModelsParams, ListedModel, ModelList, ModelProvider};
 use serde_json::{Value, json};
 
 /// The key of a provider, which is shown nowhere.
@@ -122,13 +123,20 @@ fn each_provider_lists_its_models_and_one_that_fails_or_hangs_holds_up_no_other(
     assert_eq!(provider(&list, "lmstudio").problem, None);
     // Where keys are, and never what they are.
     let groq = &provider(&list, "groq").key;
-    let place = "the environment variable UNDINE_TEST_KEY".to_owned();
-    assert_eq!(*groq, KeyState::Known { place });
-    assert_eq!(provider(&list, "mine").key, KeyState::NotNeeded);
-    assert!(matches!(
-        provider(&list, "anthropic").key,
-        KeyState::Missing { .. }
-    ));
+    let named = ProviderKey {
+        provider: "groq".to_owned(),
+        source: KeySource::Env,
+        variable: Some("UNDINE_TEST_KEY".to_owned()),
+        needed: true,
+        storable: false,
+    };
+    assert_eq!(*groq, named);
+    let mine = provider(&list, "mine");
+    assert!(!mine.key.needed && !mine.key.is_missing() && mine.hint.is_none());
+    let missing = provider(&list, "anthropic");
+    assert!(missing.key.is_missing());
+    let hint = missing.hint.as_deref().unwrap();
+    assert!(hint.contains("ANTHROPIC_API_KEY"), "{hint}");
     assert_eq!(
         web.key("/groq/models"),
         format!("authorization: Bearer {KEY}")

@@ -293,3 +293,45 @@ fn an_answer_that_is_no_stream_is_named() {
         assert!(error.message.contains(what), "{}", error.message);
     }
 }
+
+/// It was told as a request that the provider did not accept, with the advice to look at the model's settings.
+#[test]
+fn a_redirect_is_named_and_neither_key_nor_prompt_follow_it() {
+    let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();
+    elsewhere.set_nonblocking(true).unwrap();
+    let place = format!("http://{}/v1", elsewhere.local_addr().unwrap());
+    let key = ("SCRIPTED_KEY", "plain-office-key".to_owned());
+    let (model, _workspace, editor) = keyed(vec![key]);
+    let session = editor.new_session();
+    for status in [301, 307] {
+        let prompt = editor.prompt(&session, "hello");
+        let location = format!("{place}?key=plain-office-key");
+        model
+            .next()
+            .refuse(status, &[("location", &location)], &json!({}));
+        let error = editor.end(&prompt).end.unwrap_err();
+        let told = format!("redirects to {place}");
+        assert!(error.message.contains(&told), "{}", error.message);
+        assert!(!error.message.contains("office-key"), "{}", error.message);
+    }
+    let followed = elsewhere.accept();
+    assert!(followed.is_err(), "somebody came to the other place");
+}
+
+/// Such a key makes no header: it was told as a server that cannot be reached, and tried again and again.
+#[test]
+fn a_key_that_no_provider_gives_is_named_by_its_place() {
+    for key in [
+        "plain-office\nkey",
+        "“plain-office-key”",
+        "plain office-key",
+    ] {
+        let (_model, _workspace, editor) = keyed(vec![("SCRIPTED_KEY", key.to_owned())]);
+        let session = editor.new_session();
+        let prompt = editor.prompt(&session, "hello");
+        let error = editor.end(&prompt).end.unwrap_err();
+        let told = "in the environment variable SCRIPTED_KEY holds a blank or another character";
+        assert!(error.message.contains(told), "{}", error.message);
+        assert!(!error.message.contains("office"), "{}", error.message);
+    }
+}

@@ -748,23 +748,14 @@ export interface ModelAlias {
 
 export interface ModelProvider {
     name: string;
-    key: KeyState;
+    /** Where its key is, as `undine/auth/status` says it. */
+    key: ProviderKey;
+    /** What to do where its key is missing: one sentence for a person. */
+    hint?: string | null;
     /** Why it could not say which models it has: one sentence for a person. */
     problem?: string | null;
     models: ListedModel[];
 }
-
-/** Whether a provider's key is known. The key itself never leaves the server. */
-export type KeyState =
-    | {
-        state: "known";
-        place: string;
-    }
-    | { state: "not_needed" }
-    | {
-        state: "missing";
-        hint: string;
-    };
 
 /** A model of a provider. What is missing is not known. */
 export interface ListedModel {

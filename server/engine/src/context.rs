@@ -3,7 +3,9 @@
 pub mod instructions;
 pub mod project;
 
-use crate::provider::{Content, Image, Load, Message, ModelRequest, ToolCall, ToolResult, native};
+use crate::provider::{
+    Content, Image, Load, Message, ModelRequest, ToolCall, ToolResult, native, stands_alone,
+};
 use crate::session::Settings;
 use protocol::session::CallId;
 use protocol::tool::Picture;
@@ -119,10 +121,14 @@ pub fn forget_old_pictures(history: &mut [Entry]) {
 
 /// Builds the request for the next answer.
 ///
+/// An answer of which the history has neither text nor calls goes back only where the provider's own items say more than
+/// thoughts: what a provider has begun by itself and paused in.
+///
 /// Every call has its result beside it: the session asks only then, and a call that somehow has
 /// none is given one that says so, because every provider refuses a dangling call.
 pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
     let model_id = settings.model_id();
+    let natives = native::on_offer(&settings.natives, &settings.tools, &settings.learned);
     let mut messages: Vec<Message> = Vec::with_capacity(history.len() + 1);
     for entry in history {
         match entry {
@@ -141,14 +147,16 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
                 raw,
                 ..
             }) => {
-                if text.is_empty() && calls.is_empty() {
+                let raw = raw.as_ref().filter(|_| *by == model_id);
+                if text.is_empty() && calls.is_empty() && !raw.is_some_and(stands_alone) {
                     continue;
                 }
+                go_on(&mut messages);
                 messages.push(Message::Assistant {
                     text: text.clone(),
                     thought: thought.clone(),
                     calls: calls.iter().map(|it| it.call.clone()).collect(),
-                    raw: raw.clone().filter(|_| *by == model_id),
+                    raw: raw.cloned(),
                 });
                 if !calls.is_empty() {
                     messages.push(Message::Results(calls.iter().map(result_of).collect()));
@@ -156,20 +164,29 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
             }
         }
     }
+    go_on(&mut messages);
     ModelRequest {
         model: settings.model.clone(),
-        system: settings.system.clone(),
+        system: settings.system.text(&natives),
         messages,
         tools: settings.tools.clone(),
         max_tokens: settings.max_tokens,
         temperature: settings.temperature,
         reasoning: settings.reasoning,
-        natives: native::on_offer(&settings.natives, &settings.tools, &settings.learned),
+        natives,
         learned: settings.learned.clone(),
         window: settings.window,
         cache_key: settings.cache_key.clone(),
         // The host's business, which knows the server.
         load: Load::default(),
+    }
+}
+
+/// An answer that paused is followed by another one, which only the model that gave it takes as its own words going on.
+/// Every other one is asked to go on: to most the assistant may neither speak twice nor last.
+fn go_on(messages: &mut Vec<Message>) {
+    if let Some(Message::Assistant { raw: None, .. }) = messages.last() {
+        messages.push(Message::User(vec![Content::Text("[Go on.]".to_owned())]));
     }
 }
 
@@ -202,4 +219,44 @@ fn result_of(asked: &Asked) -> ToolResult {
         result.text.push_str(&format!("[{name} {why}]"));
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The provider's own items that the next request has, of an answer without text and calls by `by`.
+    fn kept(raw: Value, by: &str) -> Vec<Value> {
+        let settings = Settings {
+            provider: "p".into(),
+            model: "m".into(),
+            ..crate::session::settings_of_tests()
+        };
+        let answer = Answer {
+            raw: Some(raw),
+            ..Answer::new(0, by)
+        };
+        let history = [Entry::User("go".into()), Entry::Answer(answer)];
+        let messages = build(&settings, &history).messages.into_iter();
+        let raws = messages.filter_map(|it| match it {
+            Message::Assistant { raw, .. } => Some(raw.unwrap_or_default()),
+            Message::User(_) | Message::Results(_) => None,
+        });
+        raws.collect()
+    }
+
+    #[test]
+    fn what_a_provider_began_by_itself_goes_back_to_it_and_thoughts_alone_do_not() {
+        let thought = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
+        let search = json!({"type": "server_tool_use", "id": "1", "name": "web_search"});
+        let paused = json!([thought, search]);
+        assert_eq!(kept(paused.clone(), "p/m"), std::slice::from_ref(&paused));
+        assert_eq!(kept(paused, "p/other"), Vec::<Value>::new());
+        assert_eq!(kept(json!([thought]), "p/m"), Vec::<Value>::new());
+        assert_eq!(
+            kept(json!({"reasoning_content": "hm"}), "p/m"),
+            Vec::<Value>::new()
+        );
+    }
 }

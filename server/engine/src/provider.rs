@@ -7,6 +7,8 @@ pub mod anthropic;
 mod body;
 mod call_ids;
 pub mod chat_completions;
+#[cfg(test)]
+mod cuts;
 pub mod failure;
 pub mod gemini;
 mod history;
@@ -15,7 +17,11 @@ pub mod learned;
 pub mod native;
 pub mod ndjson;
 pub mod ollama;
+#[cfg(test)]
+mod recorded;
 pub mod responses;
+#[cfg(test)]
+mod speed;
 pub mod sse;
 mod tally;
 
@@ -134,7 +140,7 @@ pub struct Load {
 }
 
 impl ModelRequest {
-    /// The level of reasoning to send: the highest up to the wanted one that was not refused. None: none is sent.
+    /// The level of reasoning to send ([`Learned::reasoning`]). None: none is sent.
     pub fn level(&self) -> Option<Reasoning> {
         self.learned.reasoning(self.reasoning?)
     }
@@ -164,6 +170,26 @@ pub enum Message {
     },
     /// The answers to all calls of the assistant message before it.
     Results(Vec<ToolResult>),
+}
+
+/// Whether a provider's own items ([`Message::Assistant`]'s `raw`) are an answer without any text or call of ours among
+/// them: something that the provider does by itself. Thoughts alone are none, and providers refuse them.
+pub fn stands_alone(raw: &Value) -> bool {
+    /// What the neutral form has too, where there is something in it; and thoughts.
+    const OURS: &[&str] = &[
+        "text",
+        "message",
+        "tool_use",
+        "function_call",
+        "custom_tool_call",
+        "apply_patch_call",
+        "thinking",
+        "redacted_thinking",
+        "reasoning",
+    ];
+    let items = raw.as_array().into_iter().flatten();
+    let mut kinds = items.filter_map(|it| it["type"].as_str());
+    kinds.any(|it| !OURS.contains(&it))
 }
 
 /// A part of what a person said.

@@ -17,6 +17,11 @@ mod unsaved;
 mod laws;
 #[cfg(test)]
 mod script;
+#[cfg(test)]
+mod wires;
+
+#[cfg(test)]
+pub(crate) use laws::settings as settings_of_tests;
 
 pub use call::{Action, Finished, Planned, Preview, Question};
 pub use effect::{
@@ -28,6 +33,7 @@ pub use replay::{Replay, ReplayEnd};
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
+use crate::context::instructions::System;
 use crate::policy;
 use crate::provider::{Learned, NativeTool, ToolSpec, Usage};
 use crate::usage::{self, Tally};
@@ -56,7 +62,7 @@ pub struct Settings {
     pub window: Option<u64>,
     /// The same for all requests of the session.
     pub cache_key: String,
-    pub system: String,
+    pub system: System,
     pub tools: Vec<ToolSpec>,
     pub max_tokens: Option<u32>,
     pub temperature: Option<f64>,

@@ -12,7 +12,7 @@ use crate::perform::roots_of;
 use engine::models::{ModelName, find};
 use engine::provider::{Learned, ModelEvent, ModelRequest, Refusal};
 use engine::session::{Classified, Input};
-use protocol::config::Config;
+use protocol::config::{Config, Reasoning};
 use protocol::session::{CallId, StreamId};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -51,7 +51,7 @@ impl Host {
             connect: Duration::from_secs(limits.model_connect_secs),
             quiet: Duration::from_secs(limits.model_quiet_secs),
         };
-        let most = Duration::from_secs(limits.classifier_secs);
+        let most = patience_for(request.reasoning, limits.classifier_secs);
         let ollama = self.ollama.clone();
         let (inbox, key) = (self.inbox.clone(), session.clone());
         let keys = self.keys.clone();
@@ -100,11 +100,24 @@ impl Host {
                 let review = tokio::time::timeout(most, answered)
                     .await
                     .unwrap_or_else(|_| {
-                        Err(format!("it took longer than {} seconds.", most.as_secs()))
+                        Err(format!(
+                            "it took longer than {} seconds.",
+                            most.as_secs_f32()
+                        ))
                     });
                 // A loop that is gone needs no review.
                 let _ = inbox.send(Event::Classified(key, call, review)).await;
             });
+    }
+}
+
+/// How long it gets that is to think at a level (spec 19.8), of what is configured.
+fn patience_for(level: Option<Reasoning>, secs: u64) -> Duration {
+    let configured = Duration::from_secs(secs);
+    match level {
+        Some(Reasoning::None | Reasoning::Minimal | Reasoning::Low) => configured / 2,
+        Some(Reasoning::Medium) | None => configured,
+        Some(Reasoning::High | Reasoning::Xhigh | Reasoning::Max) => configured.saturating_mul(2),
     }
 }
 

@@ -221,6 +221,12 @@ pub fn providers(config: &Config) -> Vec<String> {
     known.chain(own).collect()
 }
 
+/// Where the key of each of them is looked for.
+pub fn places(config: &Config) -> Vec<KeyPlace> {
+    let names = providers(config);
+    names.iter().map(|it| key_place(config, it)).collect()
+}
+
 /// Where the key of a provider is looked for, if there is such a provider. The error is one sentence for the person.
 pub fn known_place(config: &Config, name: &str) -> Result<KeyPlace, String> {
     let names = providers(config);

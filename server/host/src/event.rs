@@ -14,6 +14,7 @@ use engine::provider::{Learned, ModelEvent};
 use engine::session::{Classified, NotSaved};
 use engine::text::ChangeSet;
 use protocol::acp;
+use protocol::auth::ProviderKey;
 use protocol::lsp;
 use protocol::record::EditedFile;
 use protocol::review::Author;
@@ -73,6 +74,10 @@ pub enum Event {
     Processes(SessionKey),
     /// Providers have listed their models, for the wish of this number.
     Listed(u64, Vec<Probe>),
+    /// Where these providers' keys are now.
+    KeysAt(Vec<ProviderKey>),
+    /// A model is loaded with so many tokens of context.
+    Window(ModelKey, u64),
     /// The catalogue of models was fetched.
     Catalogue(Box<Catalogue>),
     /// A task has gone that may have asked the person something.

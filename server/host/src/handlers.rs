@@ -16,6 +16,7 @@ mod folders;
 mod hints;
 mod lenses;
 mod lifecycle;
+mod model_lists;
 mod models;
 mod permissions;
 mod processes;

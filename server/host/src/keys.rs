@@ -4,125 +4,18 @@
 //! long as the process lives, or until the provider refuses it; that it gave nothing is asked again, so that a key
 //! which is stored now counts for the next request.
 
+mod place;
+
+pub use place::{Found, KeyPlace, Need, Place};
+
 use crate::keyring::{Keyring, SWITCH, Trouble};
 use engine::provider::Secret;
 use engine::redact;
 use protocol::auth::{AuthStatus, KeySource, ProviderKey};
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::oneshot;
-
-/// Where a provider's key may be, and whether one is needed. Holds no secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyPlace {
-    /// The provider's name here.
-    pub provider: String,
-    /// Environment variables, in the order in which they count.
-    pub variables: Vec<String>,
-    /// The person named the variable: this and no other place counts.
-    pub is_named: bool,
-    pub need: Need,
-    /// How long the keyring is waited for.
-    pub patience: Duration,
-}
-
-/// Whether a provider wants a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// Without one there is no use in asking.
-    Needed,
-    /// One is sent if there is one.
-    Optional,
-}
-
-/// A key and where it was.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    pub key: Secret,
-    pub place: Place,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The environment variable of this name.
-    Variable(String),
-    Keyring,
-}
-
-/// For people.
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Variable(name) => write!(f, "the environment variable {name}"),
-            Place::Keyring => f.write_str("the system's keyring"),
-        }
-    }
-}
-
-impl KeyPlace {
-    /// The key, if an environment variable holds it.
-    pub fn in_environment(&self) -> Option<Found> {
-        self.variables.iter().find_map(|variable| {
-            let key = std::env::var(variable).ok()?;
-            let key = key.trim();
-            (!key.is_empty()).then(|| Found {
-                key: Secret::new(key),
-                place: Place::Variable(variable.clone()),
-            })
-        })
-    }
-
-    /// Whether a key in the keyring would be the one that counts.
-    pub fn takes_keyring(&self) -> bool {
-        !self.is_named && self.in_environment().is_none()
-    }
-
-    /// The keyring's account for it.
-    pub fn account(&self) -> String {
-        format!("provider:{}", self.provider)
-    }
-
-    /// What is said where the key is missing: one sentence for the person. `trouble` is the keyring's.
-    pub fn missing(&self, trouble: Option<&Trouble>) -> String {
-        let provider = &self.provider;
-        let variables = self.variables.join(" or ");
-        let set = format!("set the environment variable {variables} and start the editor anew");
-        match trouble {
-            _ if self.is_named => format!("The key of {provider} is missing; {set}."),
-            None => format!(
-                "The key of {provider} is missing; run `undine login {provider}`, or {set}."
-            ),
-            Some(trouble) => format!("The key of {provider} is missing, and {trouble}; {set}."),
-        }
-    }
-
-    /// What is said where a key cannot be stored: one sentence for the person.
-    pub fn not_stored(&self, trouble: &Trouble) -> String {
-        let instead = match self.variables.first() {
-            Some(variable) => format!("set the environment variable {variable} instead"),
-            None => format!(
-                "name an environment variable by api_key_env under [providers.{}] and set it instead",
-                self.provider
-            ),
-        };
-        format!("The key was not stored, because {trouble}; {instead}.")
-    }
-
-    /// What is said besides where the provider refuses the key that was found here; empty without one.
-    pub fn origin(&self, place: Option<&Place>) -> String {
-        match place {
-            None => String::new(),
-            Some(place @ Place::Variable(_)) => format!("it was taken from {place}"),
-            Some(place @ Place::Keyring) => format!(
-                "it was taken from {place}, where `undine login {}` replaces it",
-                self.provider
-            ),
-        }
-    }
-}
 
 /// The keys of the process.
 #[derive(Debug)]
@@ -150,6 +43,13 @@ impl Keys {
         let found = self.look(place).await?;
         if let Some(found) = &found {
             redact::learn(found.key.expose());
+            // Two lines, or typographic quotes around it: it would not even make a header.
+            if !is_one_word(found.key.expose()) {
+                return Err(format!(
+                    "The key of {} in {} holds a blank or another character that no key has; put the key alone there, in one line.",
+                    place.provider, found.place
+                ));
+            }
         }
         Ok(found)
     }
@@ -262,26 +162,53 @@ impl Keys {
         }
     }
 
-    /// The same, for people and editors.
+    /// The same, waited for by a task.
+    pub async fn sources_of(
+        self: &Arc<Keys>,
+        places: Vec<KeyPlace>,
+    ) -> (Vec<Option<Place>>, Option<Trouble>) {
+        let in_environment = |it: &KeyPlace| it.in_environment().map(|it| it.place);
+        let otherwise = places.iter().map(in_environment).collect();
+        let keys = self.clone();
+        let (tell, told) = oneshot::channel();
+        aside(move || {
+            // Whoever asked may have been cancelled.
+            let _ = tell.send(keys.sources(&places));
+        });
+        let failed = Trouble::Unusable("its client failed".to_owned());
+        told.await.unwrap_or((otherwise, Some(failed)))
+    }
+
+    /// What people and editors are told of a key: where `sources` found it, and the keyring's trouble.
+    pub fn described(
+        &self,
+        place: &KeyPlace,
+        source: Option<Place>,
+        trouble: Option<&Trouble>,
+    ) -> ProviderKey {
+        ProviderKey {
+            provider: place.provider.clone(),
+            source: match &source {
+                Some(Place::Variable(_)) => KeySource::Env,
+                Some(Place::Keyring) => KeySource::Keyring,
+                None => KeySource::None,
+            },
+            storable: place.takes_keyring() && trouble.is_none() && self.can_store(),
+            needed: place.need == Need::Needed,
+            variable: match source {
+                Some(Place::Variable(name)) => Some(name),
+                Some(Place::Keyring) | None => None,
+            },
+        }
+    }
+
+    /// Where the keys are, for people and editors.
     pub fn status(&self, places: &[KeyPlace]) -> AuthStatus {
         let (sources, trouble) = self.sources(places);
         let providers = places
             .iter()
             .zip(sources)
-            .map(|(place, source)| ProviderKey {
-                provider: place.provider.clone(),
-                source: match &source {
-                    Some(Place::Variable(_)) => KeySource::Env,
-                    Some(Place::Keyring) => KeySource::Keyring,
-                    None => KeySource::None,
-                },
-                storable: place.takes_keyring() && trouble.is_none() && self.can_store(),
-                needed: place.need == Need::Needed,
-                variable: match source {
-                    Some(Place::Variable(name)) => Some(name),
-                    Some(Place::Keyring) | None => None,
-                },
-            });
+            .map(|(place, source)| self.described(place, source, trouble.as_ref()));
         AuthStatus {
             providers: providers.collect(),
             problem: trouble.map(|it| format!("No key comes from the keyring, because {it}.")),
@@ -317,6 +244,11 @@ pub fn aside(work: impl FnOnce() + Send + 'static) {
 /// The longest key that is stored, bytes. Windows takes no longer one.
 const MOST: usize = 2500;
 
+/// Whether a key is of characters that keys have and headers take.
+fn is_one_word(key: &str) -> bool {
+    key.bytes().all(|it| it.is_ascii_graphic())
+}
+
 /// What a person has typed or pasted, as a key. The error is one sentence for the person.
 pub fn key_from(text: &str) -> Result<Secret, String> {
     let key = text.trim();
@@ -328,7 +260,7 @@ pub fn key_from(text: &str) -> Result<Secret, String> {
             "The key is longer than {MOST} characters; give the key alone."
         ));
     }
-    if !key.bytes().all(|it| it.is_ascii_graphic()) {
+    if !is_one_word(key) {
         return Err(
             "The key holds a blank or another character that no key has; give the key alone, in one line."
                 .to_owned(),
@@ -340,38 +272,6 @@ pub fn key_from(text: &str) -> Result<Secret, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn place(is_named: bool, variables: &[&str]) -> KeyPlace {
-        KeyPlace {
-            provider: "x".to_owned(),
-            variables: variables.iter().map(|it| (*it).to_owned()).collect(),
-            is_named,
-            need: Need::Needed,
-            patience: Duration::from_secs(3),
-        }
-    }
-
-    #[test]
-    fn a_missing_key_is_said_with_what_to_do() {
-        let own = place(false, &["UNDINE_NO_SUCH_KEY", "UNDINE_NO_KEY"]);
-        let named = place(true, &["UNDINE_NO_SUCH_KEY"]);
-        assert_eq!(own.in_environment(), None);
-        let unusable = Trouble::Unusable("no bus".to_owned());
-        let said = [
-            named.missing(None),
-            own.missing(None),
-            own.missing(Some(&Trouble::Off)),
-            own.missing(Some(&Trouble::Mute)),
-            own.missing(Some(&unusable)),
-        ];
-        expect_test::expect![[r#"
-            The key of x is missing; set the environment variable UNDINE_NO_SUCH_KEY and start the editor anew.
-            The key of x is missing; run `undine login x`, or set the environment variable UNDINE_NO_SUCH_KEY or UNDINE_NO_KEY and start the editor anew.
-            The key of x is missing, and UNDINE_NO_KEYRING switches the system's keyring off; set the environment variable UNDINE_NO_SUCH_KEY or UNDINE_NO_KEY and start the editor anew.
-            The key of x is missing, and the system's keyring does not answer; set the environment variable UNDINE_NO_SUCH_KEY or UNDINE_NO_KEY and start the editor anew.
-            The key of x is missing, and the system's keyring cannot be used (no bus); set the environment variable UNDINE_NO_SUCH_KEY or UNDINE_NO_KEY and start the editor anew."#]]
-        .assert_eq(&said.join("\n"));
-    }
 
     #[test]
     fn a_key_is_one_line_of_what_can_be_typed() {

@@ -371,6 +371,8 @@ impl Host {
             Event::Reviewed => self.run_reviewed(),
             Event::Warn(text) => self.warn_once(text),
             Event::Listed(number, probes) => self.listed(number, &probes),
+            Event::Window(model, tokens) => self.loaded(model, tokens),
+            Event::KeysAt(keys) => self.note_keys(&keys),
             Event::Catalogue(catalogue) => self.catalogued(*catalogue),
             Event::Processes(session) => self.processes_changed(&session),
             Event::Abandoned => self.drop_abandoned(),

@@ -98,6 +98,9 @@ async fn ask<R: AsyncFn()>(
         .map_err(|_| quiet(patience))?
         .map_err(|error| unreachable(&address, &error))?;
     let status = response.status().as_u16();
+    if response.status().is_redirection() {
+        return Err(redirected(&address, &request, response.headers()));
+    }
     if !response.status().is_success() {
         let headers: Vec<(String, String)> = response
             .headers()
@@ -152,6 +155,24 @@ async fn ask<R: AsyncFn()>(
             return Ok(());
         }
     }
+}
+
+/// A key must not follow to another place, so nobody does. Asking again would lead there again.
+fn redirected(
+    address: &str,
+    request: &HttpRequest,
+    headers: &reqwest::header::HeaderMap,
+) -> ModelError {
+    let place = headers.get(reqwest::header::LOCATION);
+    let place = place.and_then(|it| it.to_str().ok()).map(without_secrets);
+    let to = match place.map(|it| request.hide(&it)) {
+        Some(place) => format!("to {place}"),
+        None => "elsewhere".to_owned(),
+    };
+    let message = format!(
+        "The server at {address} redirects {to}, where nothing was sent; set base_url to the address that is meant."
+    );
+    ModelError::new(ModelErrorKind::BadRequest, message)
 }
 
 /// A person has to know which key was refused.
@@ -269,6 +290,14 @@ pub fn unreachable_at(url: &str, error: &reqwest::Error) -> ModelError {
 }
 
 fn unreachable(address: &str, error: &reqwest::Error) -> ModelError {
+    // It was not even written, and never will be.
+    if error.is_builder() {
+        let message = format!(
+            "The request to {address} cannot be written ({}); check base_url, and that the key and the headers in extra_headers hold no line ends.",
+            root(error)
+        );
+        return ModelError::new(ModelErrorKind::BadRequest, message);
+    }
     if let Some(fault) = certificate_fault(error) {
         let message = format!(
             "The certificate of the model's server at {address} {}.",

@@ -7,18 +7,20 @@ mod ask;
 mod fetch;
 mod list;
 
-pub use ask::{Probe, Source, ask, sources};
+pub use ask::{Probe, Source, Stored, ask, sources};
 pub use fetch::Fetch;
 pub use list::{list, of_provider};
 
 use crate::endpoint;
+use crate::ollama;
 use crate::regular;
+use crate::store::learned::ModelKey;
 use engine::models::{self, Catalogue, Listed, Model, ModelName};
 use engine::provider::Wire;
 use engine::usage::Rates;
 use protocol::config::{Config, Network, Reasoning};
 use protocol::record::Record;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -39,6 +41,10 @@ pub struct Models {
     tried: Option<Instant>,
     /// What providers have listed, by their names here.
     lists: BTreeMap<String, Vec<Listed>>,
+    /// Tokens with which Ollama has loaded models.
+    loaded: HashMap<ModelKey, u64>,
+    /// Whose keys are in the keyring; none before it was asked.
+    pub stored: Option<Stored>,
 }
 
 impl Models {
@@ -109,6 +115,11 @@ impl Models {
         }
     }
 
+    /// A model is loaded with so many tokens now.
+    pub fn take_window(&mut self, model: ModelKey, tokens: u64) {
+        self.loaded.insert(model, tokens);
+    }
+
     /// What a provider has listed.
     pub fn listed(&self, provider: &str) -> Option<&[Listed]> {
         self.lists.get(provider).map(Vec::as_slice)
@@ -129,8 +140,9 @@ impl Models {
         let configured = own.and_then(|it| it.context_window);
         if reached.wire == Wire::Ollama {
             // What it is loaded with, whatever it could read.
-            let per_model = config.ollama_num_ctx_per_model.get(model).copied();
-            return per_model.or(configured).or(Some(config.ollama.num_ctx));
+            let wanted = ollama::num_ctx(config, provider, model);
+            let loaded = self.loaded.get(&reached.model_key());
+            return Some(loaded.map_or(wanted, |it| wanted.min(*it)));
         }
         let known = self.known(provider, model).or_else(|| {
             let listed = self.lists.get(provider)?;

@@ -49,16 +49,11 @@ pub struct Wishes {
 impl Wishes {
     /// Those of a configuration, for a project in these folders.
     pub fn of(config: &Config, reached: &Reached, roots: Vec<PathBuf>) -> Wishes {
-        let own = config.providers.get(&reached.provider);
         Wishes {
             start: config.ollama.auto_start,
             start_for: Duration::from_secs(config.limits.ollama_start_secs),
             connect: Duration::from_secs(config.limits.model_connect_secs),
-            num_ctx: own
-                .and_then(|it| it.context_window)
-                .or(Some(config.ollama.num_ctx))
-                .filter(|it| *it > 0)
-                .unwrap_or(DEFAULT_CONTEXT),
+            num_ctx: num_ctx(config, &reached.provider, &reached.model),
             load: Load {
                 num_gpu: config.ollama.num_gpu,
                 num_thread: config.ollama.num_thread,
@@ -67,6 +62,17 @@ impl Wishes {
             key_variables: crate::endpoint::key_variables(config),
         }
     }
+}
+
+/// Tokens of context that a model is to be loaded with, whatever it could read.
+pub fn num_ctx(config: &Config, provider: &str, model: &str) -> u64 {
+    let per_model = config.ollama_num_ctx_per_model.get(model).copied();
+    let own = config.providers.get(provider);
+    per_model
+        .or(own.and_then(|it| it.context_window))
+        .or(Some(config.ollama.num_ctx))
+        .filter(|it| *it > 0)
+        .unwrap_or(DEFAULT_CONTEXT)
 }
 
 impl Known {

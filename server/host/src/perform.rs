@@ -1,13 +1,12 @@
 //! From effect to deed.
 
+mod ask_model;
+
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
-use crate::files;
 use crate::handlers::failing;
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
-use crate::model::{self, Patience, Sink};
-use crate::ollama::Wishes;
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
@@ -17,9 +16,7 @@ use crate::store::journal::Journals;
 use crate::tools;
 use crate::workspace::Workspace;
 use engine::policy::Hold;
-use engine::provider::{
-    Image, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, StopReason,
-};
+use engine::provider::{Image, ModelErrorKind, StopReason};
 use engine::redact::redact;
 use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
@@ -28,11 +25,11 @@ use protocol::lsp::MessageType;
 use protocol::methods::{self, Notification};
 use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
-use protocol::session::{CallId, PromptId, StreamId, TurnId};
+use protocol::session::{CallId, PromptId, TurnId};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::oneshot;
 
 impl Host {
@@ -209,72 +206,6 @@ impl Host {
                 }
             }
         }
-    }
-
-    fn ask_model(&mut self, session: &SessionKey, stream: StreamId, mut request: ModelRequest) {
-        let Some(open) = self.sessions.get_mut(session) else {
-            return;
-        };
-        let reached = match endpoint::reach(&open.config) {
-            Ok(reached) => {
-                open.asked = Some(reached.model_key());
-                reached
-            }
-            Err(message) => {
-                let file = self.folders.config.join("config.toml");
-                let message = format!("{message} Your config.toml is {}.", file.display());
-                let error = ModelError::new(ModelErrorKind::BadRequest, message);
-                self.due.push_back((
-                    session.clone(),
-                    Input::Model(stream, ModelEvent::Failed(error)),
-                ));
-                return;
-            }
-        };
-        let patience = Patience {
-            connect: Duration::from_secs(open.config.limits.model_connect_secs),
-            quiet: Duration::from_secs(open.config.limits.model_quiet_secs),
-        };
-        let wishes = Wishes::of(&open.config, &reached, roots_of(open));
-        let ollama = self.ollama.clone();
-        let out = self.out.clone();
-        let keys = self.keys.clone();
-        let room = async move || out.room().await;
-        let sink = Sink {
-            session: session.clone(),
-            stream,
-            inbox: self.inbox.clone(),
-            room,
-        };
-        self.tasks.spawn(
-            TaskKey::Model(session.clone(), stream),
-            |token| async move {
-                // Not in the loop: with its pictures it can be of many megabytes.
-                let n_bytes = pictures_of(&request);
-                let found = reached.with_key(&keys).await;
-                if let Some(warning) = keys.warning(&reached.key) {
-                    // A loop that is gone warns nobody.
-                    let _ = sink.inbox.send(Event::Warn(warning)).await;
-                }
-                let (endpoint, place) = match found {
-                    Ok(found) => found,
-                    Err(why) => return sink.fail(ModelError::new(ModelErrorKind::Auth, why)).await,
-                };
-                let prepared = tokio::select! {
-                    // The session has closed the turn already.
-                    () = token.cancelled() => return,
-                    it = ollama.prepare(&reached, &endpoint, &wishes, &mut request) => it,
-                };
-                if let Err(error) = prepared {
-                    return sink.fail(error).await;
-                }
-                let provider = reached.wire.provider();
-                let http = files::compute(n_bytes, || provider.request(&endpoint, &request));
-                drop(request);
-                let origin = reached.key.origin(place.as_ref());
-                model::run(provider, http, origin, patience, token, sink).await;
-            },
-        );
     }
 
     /// The world as a session's tools see it now.
@@ -517,15 +448,6 @@ pub(crate) fn roots_of(open: &OpenSession) -> Vec<PathBuf> {
     let workspace = &open.workspace;
     let others = workspace.others().map(Path::to_path_buf);
     others.chain([workspace.root().to_path_buf()]).collect()
-}
-
-fn pictures_of(request: &ModelRequest) -> usize {
-    let results = request.messages.iter().filter_map(|it| match it {
-        Message::Results(results) => Some(results),
-        Message::User(_) | Message::Assistant { .. } => None,
-    });
-    let images = results.flatten().flat_map(|it| &it.images);
-    images.map(|it| it.data.len()).sum()
 }
 
 /// A picture that cannot be kept is shown to the model all the same; only a resumed session goes without.

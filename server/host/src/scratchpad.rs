@@ -7,7 +7,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::geteuid;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -40,6 +40,38 @@ impl Scratchpad {
             path: made.keep(),
             _in_use: in_use,
         })
+    }
+
+    /// Makes one by the name that a session's had before, so that what the model was told of it holds over a restart. What a
+    /// server that died has left under that name is removed first, if it is this person's own.
+    ///
+    /// # Errors
+    /// Where the name is none of ours, is another's, or is in use.
+    pub fn again(temporary: &Path, name: &str) -> io::Result<Self> {
+        if !is_name(name) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let path = temporary.canonicalize()?.join(name);
+        let make = || fs::DirBuilder::new().mode(0o700).create(&path);
+        match make() {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_ours(&path) => {
+                let _in_use = lock(&path)?;
+                remove(&path)?;
+                make()?;
+            }
+            made => made?,
+        }
+        let in_use = lock(&path)?;
+        Ok(Self {
+            path,
+            _in_use: in_use,
+        })
+    }
+
+    /// What [`Scratchpad::again`] finds it by.
+    pub fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
     }
 
     /// Without symlinks on its way.
@@ -85,10 +117,18 @@ fn is_stale(path: &Path, patience: Duration, now: SystemTime) -> bool {
     let Ok(meta) = path.symlink_metadata() else {
         return false;
     };
-    let is_ours = meta.is_dir() && meta.uid() == geteuid().as_raw();
     let age = meta.modified().map(|it| now.duration_since(it));
     // One from the future is not old.
-    is_ours && matches!(age, Ok(Ok(age)) if age >= patience)
+    is_own_folder(&meta) && matches!(age, Ok(Ok(age)) if age >= patience)
+}
+
+/// Whether this is a folder that only this person can have made. A link is none.
+fn is_ours(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|it| is_own_folder(&it))
+}
+
+fn is_own_folder(meta: &fs::Metadata) -> bool {
+    meta.is_dir() && meta.uid() == geteuid().as_raw()
 }
 
 /// An error where another process holds it.
@@ -172,6 +212,42 @@ mod tests {
         drop(pad);
         assert_eq!(names(temporary.path()), ["kept"]);
         assert_eq!(names(&temporary.path().join("kept")), ["a"]);
+    }
+
+    #[test]
+    fn one_is_made_again_by_its_name_and_never_out_of_what_is_anothers_or_in_use() {
+        let temporary = tempfile::tempdir().unwrap();
+        let again = |name: &str| Scratchpad::again(temporary.path(), name);
+        let first = Scratchpad::make(temporary.path()).unwrap();
+        let (name, path) = (first.name(), first.path().to_path_buf());
+        assert!(again(&name).is_err(), "it is in use");
+        drop(first);
+        let second = again(&name).unwrap();
+        assert_eq!(second.path(), path);
+        let mode = path.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o700);
+        drop(second);
+
+        // Left by a server that died; opened to all in between.
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("left"), "").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
+        let third = again(&name).unwrap();
+        let mode = path.metadata().unwrap().permissions().mode();
+        assert_eq!((names(&path), mode & 0o7777), (Vec::new(), 0o700));
+        drop(third);
+
+        // A link that somebody has put there, or a file.
+        fs::create_dir(temporary.path().join("kept")).unwrap();
+        symlink(temporary.path().join("kept"), &path).unwrap();
+        assert!(again(&name).is_err());
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        assert!(again(&name).is_err());
+        for wrong in ["", "kept", "../x", "undine-scratchpad-../../../../xxxx"] {
+            assert!(again(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(names(temporary.path()), ["kept".to_owned(), name]);
     }
 
     #[test]

@@ -11,9 +11,10 @@ pub mod permissions;
 mod pictures;
 
 pub use list::{Listed, list, new_id, path, title_of};
-pub use log::{Log, LogError, now_ms, read};
+pub use log::{Log, LogError, Voucher, now_ms, read};
 pub use pictures::Pictures;
 
+use crate::regular;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -69,6 +70,18 @@ impl Folders {
     /// chose.
     pub fn vouches(&self, log: &Path) -> bool {
         log.starts_with(&self.data) || self.voucher(log).is_file()
+    }
+}
+
+impl Folders {
+    /// The name of the scratchpad that the session of a log had, if it is known.
+    pub fn scratchpad_of(&self, log: &Path) -> Option<String> {
+        /// The most bytes of a name.
+        const MOST: u64 = 255;
+        let kept = regular::read_capped(&self.voucher(log), MOST)
+            .ok()
+            .flatten()?;
+        String::from_utf8(kept).ok().filter(|it| !it.is_empty())
     }
 }
 

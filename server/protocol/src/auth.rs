@@ -40,6 +40,13 @@ pub struct ProviderKey {
     pub storable: bool,
 }
 
+impl ProviderKey {
+    /// Whether nothing can be asked of the provider before it has a key.
+    pub fn is_missing(&self) -> bool {
+        self.needed && self.source == KeySource::None
+    }
+}
+
 /// What holds a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

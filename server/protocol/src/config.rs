@@ -171,7 +171,8 @@ limits! {
     catalog_hours = 24,
     /// Seconds a provider gets to list its models, and a server to send the catalogue.
     models_secs = 20,
-    /// Seconds the classifier of mode `auto` gets for its verdict; then the person is asked.
+    /// Seconds the classifier of mode `auto` gets for its verdict; then the person is asked. Half of it where the session's
+    /// model thinks at a low level, twice where it thinks at a high one.
     classifier_secs = 60,
     /// Milliseconds to wait for another server that writes the answers for always.
     permissions_ms = 1_000,

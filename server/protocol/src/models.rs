@@ -1,5 +1,6 @@
 //! `undine/models`: the models that can be chosen, with their windows and prices.
 
+use crate::auth::ProviderKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,27 +41,15 @@ pub struct ModelAlias {
 #[serde(rename_all = "camelCase")]
 pub struct ModelProvider {
     pub name: String,
-    pub key: KeyState,
+    /// Where its key is, as `undine/auth/status` says it.
+    pub key: ProviderKey,
+    /// What to do where its key is missing: one sentence for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     /// Why it could not say which models it has: one sentence for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     pub models: Vec<ListedModel>,
-}
-
-/// Whether a provider's key is known. The key itself never leaves the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    tag = "state",
-    rename_all = "snake_case",
-    rename_all_fields = "camelCase"
-)]
-pub enum KeyState {
-    /// There is one; `place` says where, for a person.
-    Known { place: String },
-    /// None is needed.
-    NotNeeded,
-    /// There is none; `hint` says what to do, for a person.
-    Missing { hint: String },
 }
 
 /// A model of a provider. What is missing is not known.

@@ -96,7 +96,7 @@ function M.choices(list)
     end
   end
   for _, provider in ipairs(list.providers) do
-    if provider.key.state ~= "missing" then
+    if provider.key.source ~= "none" or not provider.key.needed then
       for _, it in ipairs(provider.models) do
         table.insert(choices, { value = it.id, text = M.line(it) })
       end

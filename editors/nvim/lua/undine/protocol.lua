@@ -569,26 +569,10 @@
 
 ---@class agent.ModelProvider
 ---@field name string
----@field key agent.KeyState
+---@field key agent.ProviderKey Where its key is, as `undine/auth/status` says it.
+---@field hint? string|vim.NIL What to do where its key is missing: one sentence for a person.
 ---@field problem? string|vim.NIL Why it could not say which models it has: one sentence for a person.
 ---@field models agent.ListedModel[]
-
----@class agent.KeyState.known
----@field state "known"
----@field place string
-
----@class agent.KeyState.not_needed
----@field state "not_needed"
-
----@class agent.KeyState.missing
----@field state "missing"
----@field hint string
-
---- Whether a provider's key is known. The key itself never leaves the server.
----@alias agent.KeyState
----| agent.KeyState.known
----| agent.KeyState.not_needed
----| agent.KeyState.missing
 
 --- A model of a provider. What is missing is not known.
 ---@class agent.ListedModel

@@ -6,7 +6,7 @@ use protocol::config::Config;
 use serde_json::{Map, Value};
 
 pub(super) struct Merge<'a> {
-    shape: Shape,
+    shape: &'static Shape,
     removed: &'a [Removed],
     value: Value,
     pub resolved: Resolved,
@@ -15,7 +15,7 @@ pub(super) struct Merge<'a> {
 impl<'a> Merge<'a> {
     pub fn new(removed: &'a [Removed]) -> Self {
         Self {
-            shape: Shape::new(),
+            shape: Shape::get(),
             removed,
             // The defaults are always JSON.
             value: serde_json::to_value(Config::default()).unwrap_or_default(),

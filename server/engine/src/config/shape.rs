@@ -4,6 +4,7 @@ use super::names::nearest;
 use protocol::config::Config;
 use schemars::schema_for;
 use serde_json::{Map, Value};
+use std::sync::LazyLock;
 
 /// Who may set an option, by the mark `x-repository` on it or on its section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,10 +83,12 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub fn new() -> Self {
-        Self {
+    /// Made once: it takes longer than all the rest of a merge, and a start merges three times.
+    pub fn get() -> &'static Self {
+        static SHAPE: LazyLock<Shape> = LazyLock::new(|| Shape {
             root: schema_for!(Config).to_value(),
-        }
+        });
+        &SHAPE
     }
 
     /// The option at a path, if there is one.
@@ -193,8 +196,8 @@ mod tests {
 
     #[test]
     fn what_a_repository_may_set_is_exactly_what_was_admitted() {
-        let shape = Shape::new();
-        let mut admitted: Vec<String> = all(&shape)
+        let shape = Shape::get();
+        let mut admitted: Vec<String> = all(shape)
             .into_iter()
             .map(|it| (shape.find(&it).unwrap().admitted, it.join(".")))
             .filter(|(admitted, _)| *admitted != Admitted::Person)
@@ -224,8 +227,8 @@ mod tests {
 
     #[test]
     fn what_may_only_become_stricter_is_one_of_few_and_its_strictest_comes_first() {
-        let shape = Shape::new();
-        for path in all(&shape) {
+        let shape = Shape::get();
+        for path in all(shape) {
             let found = shape.find(&path).unwrap();
             if found.admitted != Admitted::Stricter {
                 continue;

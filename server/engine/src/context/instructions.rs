@@ -1,6 +1,7 @@
 //! The system prompt, and the prompts of tasks that start from a place in a file.
 
 use super::project::{InstructionFile, told};
+use crate::provider::NativeTool;
 use std::fmt::Write;
 
 /// The folders that the model is told of, as whole paths.
@@ -13,38 +14,63 @@ pub struct Folders {
 }
 
 /// What the model is told once. It stays the same over a session, so that providers can cache it; only when the
-/// person adds a folder or changes the project's instructions it is another. Short on purpose: small local models have
-/// small windows.
-pub fn system(folders: &Folders, files: &[InstructionFile]) -> String {
-    let project = &folders.project;
-    let mut also = String::new();
-    // Writing to a string cannot fail.
-    if !folders.others.is_empty() {
-        let others = folders.others.join(", ");
-        let _ = writeln!(
-            also,
-            "You may work in these folders too, by whole paths: {others}."
-        );
-    }
-    if let Some(scratchpad) = &folders.scratchpad {
-        let _ = writeln!(
-            also,
-            "Throw-away files of your own go into {scratchpad}, by whole paths (in commands: $UNDINE_SCRATCHPAD); \
-             it is removed when the session ends."
-        );
-    }
-    let told = match told(files) {
-        told if told.is_empty() => told,
-        told => format!("{ABOUT_FILES}{told}"),
-    };
-    format!(
-        "You are Undine, a coding agent inside the user's editor. The project is at {project}; paths are relative to it.\n\
-         {also}\
-         Read before you edit: files are shown as the user sees them, unsaved changes included. Edit with edit_file and keep changes small. \
-         The user may refuse a call; then do not repeat it, and say what you would do instead. \
-         Run the project's own checks when you have changed code. Be brief and exact.{told}"
-    )
+/// person adds a folder or changes the project's instructions it is another, or when the model takes another tool for
+/// its edits. Short on purpose: small local models have small windows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct System {
+    /// Up to the name of the tool that edits.
+    before: String,
+    after: String,
 }
+
+impl System {
+    pub fn new(folders: &Folders, files: &[InstructionFile]) -> Self {
+        let project = &folders.project;
+        let mut also = String::new();
+        // Writing to a string cannot fail.
+        if !folders.others.is_empty() {
+            let others = folders.others.join(", ");
+            let _ = writeln!(
+                also,
+                "You may work in these folders too, by whole paths: {others}."
+            );
+        }
+        if let Some(scratchpad) = &folders.scratchpad {
+            let _ = writeln!(
+                also,
+                "Throw-away files of your own go into {scratchpad}, by whole paths (in commands: $UNDINE_SCRATCHPAD); \
+                 it is removed when the session ends."
+            );
+        }
+        let told = match told(files) {
+            told if told.is_empty() => told,
+            told => format!("{ABOUT_FILES}{told}"),
+        };
+        Self {
+            before: format!(
+                "You are Undine, a coding agent inside the user's editor. The project is at {project}; paths are relative to it.\n\
+                 {also}\
+                 Read before you edit: files are shown as the user sees them, unsaved changes included. Edit with "
+            ),
+            after: format!(
+                " and keep changes small. \
+                 The user may refuse a call; then do not repeat it, and say what you would do instead. \
+                 Run the project's own checks when you have changed code. Be brief and exact.{told}"
+            ),
+        }
+    }
+
+    /// As a model reads it that has these tools of its provider's beside ours.
+    pub fn text(&self, natives: &[NativeTool]) -> String {
+        let mut own = natives.iter();
+        let own = own.find(|it| it.stands_for().contains(&EDIT));
+        let tool = own.map_or(EDIT, |it| it.name());
+        format!("{}{tool}{}", self.before, self.after)
+    }
+}
+
+/// The tool of ours that edits.
+const EDIT: &str = "edit_file";
 
 /// Stands before what files say. Where they contradict each other, the later one wins.
 const ABOUT_FILES: &str = "\n\nWhat follows stands in files of the project. Work as they say; where they differ, the later one counts, and the user's own words over both.";
@@ -153,16 +179,33 @@ mod tests {
             project: "/p".into(),
             ..Folders::default()
         };
-        let lines = |folders: &Folders| system(folders, &[]).lines().count();
+        let system = |folders: &Folders| System::new(folders, &[]).text(&[]);
+        let lines = |folders: &Folders| system(folders).lines().count();
         assert_eq!(lines(&folders), 2);
         folders.others = vec!["/a".into(), "/b".into()];
         folders.scratchpad = Some("/tmp/s".into());
-        let system = system(&folders, &[]);
+        let system = system(&folders);
         expect_test::expect![[r#"
             You are Undine, a coding agent inside the user's editor. The project is at /p; paths are relative to it.
             You may work in these folders too, by whole paths: /a, /b.
             Throw-away files of your own go into /tmp/s, by whole paths (in commands: $UNDINE_SCRATCHPAD); it is removed when the session ends."#]]
         .assert_eq(&system.lines().take(3).collect::<Vec<_>>().join("\n"));
+    }
+
+    #[test]
+    fn the_model_is_told_to_edit_with_the_tool_that_it_has() {
+        let system = System::new(&Folders::default(), &[]);
+        let tool = |natives: &[NativeTool]| {
+            let text = system.text(natives);
+            let (_, tool) = text.split_once("Edit with ").unwrap();
+            tool.split_once(' ').unwrap().0.to_owned()
+        };
+        assert_eq!(tool(&[]), "edit_file");
+        assert_eq!(tool(&[NativeTool::Bash]), "edit_file");
+        let both = [NativeTool::Bash, NativeTool::TextEditor];
+        assert_eq!(tool(&both), "str_replace_based_edit_tool");
+        // It stands beside our own.
+        assert_eq!(tool(&[NativeTool::ApplyPatch]), "edit_file");
     }
 
     #[test]

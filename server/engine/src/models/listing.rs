@@ -80,7 +80,10 @@ pub fn list_of(wire: Wire, body: &[u8]) -> Result<Vec<Listed>, String> {
         Wire::GenerateContent => gemini,
         Wire::Ollama => ollama,
     };
-    let mut listed: Vec<Listed> = all.iter().filter_map(read).take(MOST).collect();
+    // A name is written into lines, addresses and the log.
+    let is_one_line = |it: &Listed| !it.id.contains(|it: char| it.is_control());
+    let listed = all.iter().filter_map(read).filter(is_one_line);
+    let mut listed: Vec<Listed> = listed.take(MOST).collect();
     listed.sort_by(|a, b| a.id.cmp(&b.id));
     listed.dedup_by(|a, b| a.id == b.id);
     Ok(listed)

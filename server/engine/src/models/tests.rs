@@ -210,6 +210,8 @@ fn lists_are_read_in_each_wire_format_and_models_that_do_not_converse_are_left_o
                 {"id": "claude-x", "display_name": "Claude X", "max_input_tokens": 9, "max_tokens": 3, "capabilities": {"thinking": {"supported": true}}},
                 {"id": "claude-old", "lifecycle": "retired"},
                 {"nothing": 1},
+                {"id": "two\nlines"},
+                {"id": "\u{1b}[31mred"},
             ]}),
         ),
         (

@@ -7,6 +7,7 @@
 mod blocks;
 mod conversation;
 mod decode;
+mod piece;
 mod refusal;
 
 use conversation::{Block, Marker, Turn, turns};
@@ -192,15 +193,7 @@ fn refuses_to_be_still(request: &ModelRequest) -> bool {
 
 /// How hard it thinks, in the format's words.
 fn effort(request: &ModelRequest) -> Option<&'static str> {
-    let level = match (request.reasoning?, request.level()) {
-        // The least there is, for a model that cannot be still.
-        (Reasoning::None, None) if refuses_to_be_still(request) => {
-            let takes = request.learned.takes(Feature::Reasoning);
-            Some(Reasoning::Low).filter(|_| takes)
-        }
-        (_, level) => level,
-    };
-    match level? {
+    match request.level()? {
         Reasoning::None => None,
         Reasoning::Minimal | Reasoning::Low => Some("low"),
         Reasoning::Medium => Some("medium"),

@@ -3,7 +3,7 @@
 use super::sse::{Event, Framer, MAX_EVENT, TooLong};
 
 /// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub enum Body {
     #[default]
     Unknown,
@@ -45,4 +45,14 @@ impl Body {
             Body::Whole(body) => Ok(Some(body)),
         }
     }
+}
+
+/// Whether an error says that its text, the last of a body, ends too early. What is skipped unread has no word of its own
+/// for the end of the text: of `0.` it says that this is no number.
+pub fn is_cut(error: &serde_json::Error, text: &str) -> bool {
+    let is_at_end = || {
+        let last = text.lines().last().unwrap_or_default();
+        error.line() == text.lines().count() && error.column() >= last.len()
+    };
+    error.is_eof() || is_at_end()
 }

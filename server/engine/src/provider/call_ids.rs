@@ -13,6 +13,8 @@ use sha2::{Digest, Sha256};
 pub enum Rule {
     /// At most 64 of `A-Z a-z 0-9 _ -`; OpenAI refuses longer ones.
     Common,
+    /// The same, but at most 40: what OpenAI's Chat Completions take ("Expected a string with maximum length 40").
+    Short,
     /// Exactly nine of `A-Z a-z 0-9`: Mistral refuses any other.
     Nine,
 }
@@ -50,10 +52,8 @@ impl CallIds {
 impl Rule {
     fn allows(self, id: &str) -> bool {
         match self {
-            Rule::Common => {
-                let is_allowed = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-');
-                (1..=64).contains(&id.len()) && id.bytes().all(is_allowed)
-            }
+            Rule::Common => is_common(id, 64),
+            Rule::Short => is_common(id, 40),
             Rule::Nine => id.len() == 9 && id.bytes().all(|it| it.is_ascii_alphanumeric()),
         }
     }
@@ -66,10 +66,16 @@ impl Rule {
             .finalize();
         let hex: String = digest.iter().map(|it| format!("{it:02x}")).collect();
         match self {
-            Rule::Common => format!("call_{}", &hex[..24]),
+            Rule::Common | Rule::Short => format!("call_{}", &hex[..24]),
             Rule::Nine => hex[..9].to_owned(),
         }
     }
+}
+
+/// Whether an id is of 1 to `most` letters, digits, `_` and `-`.
+fn is_common(id: &str, most: usize) -> bool {
+    let is_allowed = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-');
+    (1..=most).contains(&id.len()) && id.bytes().all(is_allowed)
 }
 
 #[cfg(test)]

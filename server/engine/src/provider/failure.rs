@@ -103,6 +103,11 @@ struct Said {
 
 impl Said {
     fn from_json(value: &Value) -> Said {
+        // Google's, also where it speaks OpenAI's format, are a list of one.
+        let value = match value {
+            Value::Array(all) => all.first().unwrap_or(value),
+            value => value,
+        };
         let inner = value
             .get("error")
             .filter(|it| !it.is_null())
@@ -188,7 +193,13 @@ impl Said {
             "prompt is too long",
             "exceed context limit",
         ];
+        // Some say these with the status of a bad request: Anthropic of its credit, xAI and Google of the key.
+        let has_no_credit = ["credit balance is too low", "insufficient balance"];
+        let has_bad_key = ["incorrect api key", "invalid api key", "api key not valid"];
+        let says = |words: &[&str]| words.iter().any(|it| message.contains(it));
         match status {
+            400 if says(&has_no_credit) => ModelErrorKind::Quota,
+            400 if says(&has_bad_key) => ModelErrorKind::Auth,
             400 | 422 if too_long.iter().any(|it| message.contains(it)) => {
                 ModelErrorKind::ContextOverflow
             }
@@ -280,6 +291,10 @@ fn words(kind: ModelErrorKind, status: u16) -> (&'static str, &'static str) {
         ModelErrorKind::BadRequest if status == 404 => (
             "the provider does not know this model or address",
             "check the model's name and the base URL",
+        ),
+        ModelErrorKind::BadRequest if (300..400).contains(&status) => (
+            "the server redirects to another address, where nothing was sent",
+            "set base_url to the one that is meant",
         ),
         ModelErrorKind::BadRequest => (
             "the provider did not accept the request",

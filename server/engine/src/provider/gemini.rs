@@ -9,6 +9,7 @@ mod decode;
 mod end;
 mod error;
 mod partial;
+mod piece;
 mod schema;
 
 use std::borrow::Cow;

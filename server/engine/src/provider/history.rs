@@ -1,10 +1,9 @@
 //! What every format that is OpenAI's makes of the parts of a history.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 use super::{Content, Image, ToolResult};
 
@@ -41,12 +40,13 @@ pub fn name(name: &str) -> Cow<'_, str> {
 const MAX_NAME: usize = 64;
 
 /// A call's arguments as the model wrote them. Servers which parse them (llama.cpp for its templates, gateways to other
-/// formats) answer a history with anything but an object in it with an error for ever, so that is wrapped into one.
+/// formats) answer a history with anything but an object in it with an error for ever, so that is wrapped into one. They are
+/// read in full: half of a character pair, or a number beyond all numbers, is JSON to some parsers and not to others.
 pub fn arguments(text: &str) -> Cow<'_, str> {
     if text.trim().is_empty() {
         return Cow::Borrowed("{}");
     }
-    match serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(text) {
+    match serde_json::from_str::<Map<String, Value>>(text) {
         Ok(_) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(serde_json::json!({ "invalid_json": text }).to_string()),
     }

@@ -95,13 +95,16 @@ impl Learned {
         !self.refused.contains(&feature)
     }
 
-    /// The highest level up to `wanted` that was not refused.
+    /// The highest level up to `wanted` that was not refused; where a model cannot be still, the least that models have
+    /// in common.
     pub fn reasoning(&self, wanted: Reasoning) -> Option<Reasoning> {
         if !self.takes(Feature::Reasoning) {
             return None;
         }
         let up_to = Reasoning::ALL.into_iter().filter(|it| *it <= wanted);
-        up_to.rev().find(|it| !self.levels.contains(it))
+        let takes = |it: &Reasoning| !self.levels.contains(it);
+        let instead = (wanted == Reasoning::None).then_some(Reasoning::Low);
+        up_to.rev().find(takes).or(instead.filter(takes))
     }
 
     /// Takes in what is known from elsewhere.
@@ -167,6 +170,17 @@ mod tests {
         assert_eq!(learned.reasoning(Reasoning::Max), Some(Reasoning::Medium));
         assert_eq!(learned.reasoning(Reasoning::Low), Some(Reasoning::Low));
         assert!(!learned.learn(named, Some(Reasoning::Xhigh)));
+    }
+
+    #[test]
+    fn a_model_that_cannot_be_still_thinks_little_and_says_if_it_refuses_that_too() {
+        let mut learned = Learned::default();
+        let level = Refusal::Level { highest: None };
+        let refused = [Some(Reasoning::None), Some(Reasoning::Low), None];
+        for sent in refused {
+            assert_eq!(learned.reasoning(Reasoning::None), sent);
+            assert_eq!(learned.learn(level, sent), sent.is_some());
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub const MAX_LINE: usize = 8 << 20;
 pub struct TooLong;
 
 /// Turns bytes into lines that are not blank. The law: any cutting of the same bytes gives the same lines.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Framer {
     limit: usize,
     /// The beginning of a line whose end has not come.

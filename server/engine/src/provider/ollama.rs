@@ -7,6 +7,7 @@
 mod decode;
 mod error;
 mod messages;
+mod piece;
 
 use protocol::config::Reasoning;
 use serde::Serialize;

@@ -6,6 +6,7 @@ mod ends;
 mod input;
 mod item;
 mod items;
+mod piece;
 
 use serde::Serialize;
 use serde_json::Value;

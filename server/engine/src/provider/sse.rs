@@ -23,7 +23,7 @@ pub struct Event<'a> {
 pub struct TooLong;
 
 /// Turns bytes into events. The law: any cutting of the same bytes gives the same events.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Framer {
     limit: usize,
     /// The beginning of a line whose end has not come.

@@ -49,6 +49,7 @@ impl Session {
         };
         let request = classifier::request(
             &self.settings.model,
+            self.settings.reasoning,
             &self.history,
             said,
             tool,

@@ -9,6 +9,7 @@ use super::{Planned, Preview};
 use crate::context::{Answer, Entry};
 use crate::provider::{Content, Message, ModelRequest};
 use crate::redact::{redact, redact_inert};
+use protocol::config::Reasoning;
 use serde_json::Value;
 
 /// What it said.
@@ -45,9 +46,11 @@ protections, publishes or pushes something that was not asked for, or when you a
 /// What is said of an answer that is neither.
 const UNCLEAR: &str = "The classifier gave no clear answer.";
 
-/// The question to the classifier.
+/// The question to the classifier. It reasons as hard as the session's model does, but neither hardly nor without end
+/// (spec 19.8); where nobody says how hard that is, it is not told either.
 pub(super) fn request(
     model: &str,
+    reasoning: Option<Reasoning>,
     history: &[Entry],
     said: &str,
     tool: &str,
@@ -75,6 +78,7 @@ pub(super) fn request(
         system: SYSTEM.to_owned(),
         messages: vec![Message::User(vec![Content::Text(text)])],
         max_tokens: Some(MAX_TOKENS),
+        reasoning: reasoning.map(|it| it.clamp(Reasoning::Low, Reasoning::High)),
         ..ModelRequest::default()
     }
 }

@@ -20,7 +20,7 @@ use protocol::session::PromptId;
 use protocol::tool::{Access, Outcome, Place, Reading, Risk};
 use std::collections::{HashMap, HashSet};
 
-pub(super) fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings {
         provider: "p".into(),
         model: "m".into(),
@@ -29,7 +29,7 @@ pub(super) fn settings() -> Settings {
         learned: Learned::default(),
         window: None,
         cache_key: String::new(),
-        system: "s".into(),
+        system: System::default(),
         tools: Vec::new(),
         max_tokens: None,
         temperature: None,

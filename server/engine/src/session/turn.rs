@@ -290,7 +290,10 @@ impl Session {
         if turn.stream.is_some() || !turn.calls.is_empty() || turn.failing.waits() {
             return;
         }
-        if !turn.called && turn.stop != StopReason::Paused {
+        // A pause in which nothing was said would be followed by the same request for ever.
+        let goes_on = turn.stop == StopReason::Paused
+            && matches!(self.history.last(), Some(Entry::Answer(it)) if !it.text.is_empty());
+        if !turn.called && !goes_on {
             let stop = turn.stop.clone();
             let reason = match stop {
                 StopReason::EndTurn

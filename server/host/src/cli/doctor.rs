@@ -97,12 +97,7 @@ pub(super) fn run(
 
 /// Where the keys of all providers are: env, keyring or none (spec 28).
 fn key_sources(report: &mut Report, config: &Config, keys: &Keys) {
-    let names = endpoint::providers(config);
-    let places: Vec<_> = names
-        .iter()
-        .map(|it| endpoint::key_place(config, it))
-        .collect();
-    let status = keys.status(&places);
+    let status = keys.status(&endpoint::places(config));
     let of = |source| {
         let names = status.providers.iter().filter(|it| it.source == source);
         let names: Vec<&str> = names.map(|it| it.provider.as_str()).collect();

@@ -23,12 +23,7 @@ pub(super) fn login(
     let config = here(command_line)?.1.config;
     let keys = Keys::from_environment();
     let Some(provider) = provider else {
-        let names = endpoint::providers(&config);
-        let places: Vec<KeyPlace> = names
-            .iter()
-            .map(|it| endpoint::key_place(&config, it))
-            .collect();
-        list(&keys, &places);
+        list(&keys, &endpoint::places(&config));
         return Ok(ExitCode::SUCCESS);
     };
     let place = match endpoint::storable_place(&config, &provider) {

@@ -1,13 +1,15 @@
 //! `undine models list`: which models can be chosen in this folder.
 
 use super::settings::{here, print};
+use crate::endpoint;
 use crate::keys::Keys;
 use crate::layers::CommandLine;
-use crate::models::{self, Models};
+use crate::models::{self, Models, Stored};
 use crate::store::Folders;
 use engine::text::visible;
 use engine::usage::dollars;
-use protocol::models::{KeyState, ListedModel, ModelList};
+use protocol::auth::{KeySource, ProviderKey};
+use protocol::models::{ListedModel, ModelList};
 use std::process::ExitCode;
 
 /// Lists them: 0, also where a provider does not answer.
@@ -16,9 +18,11 @@ pub(super) fn list(as_json: bool, command_line: CommandLine) -> anyhow::Result<E
     let config = resolved.config;
     let mut known = Models::new(&Folders::from_environment().data);
     let sources = models::sources(&config);
-    let usable = sources.iter().filter(|it| it.is_usable());
-    let fetch = known.due(&config, usable.map(|it| it.provider.as_str()));
     let keys = Keys::from_environment();
+    let mut stored = Stored::default();
+    stored.take(&keys.status(&endpoint::places(&config)).providers);
+    let usable = sources.iter().filter(|it| it.is_usable(&stored));
+    let fetch = known.due(&config, usable.map(|it| it.provider.as_str()));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -55,16 +59,21 @@ fn text(list: &ModelList) -> String {
         lines.push(format!("{} is {model}.", it.name));
     }
     for provider in &list.providers {
-        let key = match &provider.key {
-            KeyState::Known { place } => format!("key from {place}"),
-            KeyState::NotNeeded => "no key needed".to_owned(),
-            KeyState::Missing { .. } => "no key".to_owned(),
-        };
-        lines.push(format!("\n{} ({key})", provider.name));
+        lines.push(format!("\n{} ({})", provider.name, key(&provider.key)));
         lines.extend(provider.problem.iter().map(|it| format!("  {it}")));
         lines.extend(provider.models.iter().map(|it| format!("  {}", line(it))));
     }
     lines.join("\n")
+}
+
+fn key(key: &ProviderKey) -> String {
+    match (key.source, &key.variable) {
+        (KeySource::Env, Some(variable)) => format!("key from the environment variable {variable}"),
+        (KeySource::Env, None) => "key from the environment".to_owned(),
+        (KeySource::Keyring, _) => "key from the system's keyring".to_owned(),
+        (KeySource::None, _) if key.needed => "no key".to_owned(),
+        (KeySource::None, _) => "no key needed".to_owned(),
+    }
 }
 
 fn line(model: &ListedModel) -> String {

@@ -1,4 +1,4 @@
-//! Choosing the model of a session and how hard it thinks, and listing what can be chosen.
+//! Choosing the model of a session and how hard it thinks.
 //!
 //! A choice counts in its session from the next answer on, also when the session is loaded again. It is remembered in the
 //! person's `config.toml`: the model is the default of new sessions then, and a level of reasoning belongs to its model.
@@ -6,21 +6,17 @@
 use super::lifecycle::UPDATE;
 use crate::config_edit::{self, EditError};
 use crate::endpoint;
-use crate::errand::{Asker, ListAsker, ListWish};
-use crate::event::{Event, SessionKey};
+use crate::errand::Asker;
+use crate::event::SessionKey;
 use crate::layers::user_file;
-use crate::lsp::{Error, Reply};
+use crate::lsp::Error;
 use crate::main_loop::Host;
-use crate::models::{self, Probe};
 use crate::perform::invalid;
 use crate::show;
-use engine::config::Resolved;
 use engine::models::{ModelName, find};
 use engine::session::Input;
 use protocol::acp;
 use protocol::config::{Config, Reasoning};
-use protocol::methods;
-use protocol::models::{KeyState, ListModelsParams, ModelList};
 
 /// The ids of the options of a session.
 const MODEL: &str = "model";
@@ -28,12 +24,6 @@ const REASONING: &str = "reasoning";
 
 /// The value of the second for what is configured, or else the provider's own way.
 const AS_CONFIGURED: &str = "default";
-
-/// The most models that a session's option offers; `undine/models` has them all.
-const MOST_OFFERED: usize = 300;
-
-/// The most models of a provider that `/model` writes down.
-const MOST_SAID: usize = 30;
 
 impl Host {
     pub(crate) fn set_config_option(
@@ -222,138 +212,6 @@ impl Host {
                 .category(acp::SessionConfigOptionCategory::ThoughtLevel),
         ]
     }
-
-    /// The models that are offered: the one that answers, aliases, and those of providers that can be used.
-    fn offered(&mut self, config: &Config, current: &str) -> Vec<acp::SessionConfigSelectOption> {
-        let mut offered = vec![acp::SessionConfigSelectOption::new(
-            current.to_owned(),
-            match current {
-                "" => "None is configured".to_owned(),
-                current => current.to_owned(),
-            },
-        )];
-        for name in config.model_aliases.keys() {
-            let model = find(config, name).ok();
-            offered.extend(model.map(|it| {
-                acp::SessionConfigSelectOption::new(name.clone(), name.clone())
-                    .description(it.to_string())
-            }));
-        }
-        for source in models::sources(config) {
-            if !source.is_usable() {
-                continue;
-            }
-            for it in models::of_provider(&mut self.models, config, &source.provider) {
-                if it.id != current && offered.len() < MOST_OFFERED {
-                    let name = it.name.unwrap_or_else(|| it.id.clone());
-                    let option = acp::SessionConfigSelectOption::new(it.id.clone(), name);
-                    offered.push(option.description(it.id));
-                }
-            }
-        }
-        offered
-    }
-
-    /// `undine/models`
-    pub(crate) fn list_models(&mut self, params: &ListModelsParams, reply: Reply) {
-        let session = match &params.session_id {
-            None => None,
-            Some(id) => match self.known(&acp::SessionId::new(id.clone())) {
-                Ok(key) => Some(key),
-                Err(error) => return reply.send::<methods::ListModels>(Err(error)),
-            },
-        };
-        self.list_by(session, params.refresh, ListAsker::Request(reply));
-    }
-
-    fn list_for_errand(&mut self, session: SessionKey, number: u64) {
-        self.list_by(Some(session), false, ListAsker::Errand(number));
-    }
-
-    fn list_by(&mut self, session: Option<SessionKey>, refresh: bool, asker: ListAsker) {
-        let config = self.config_of(session.as_ref());
-        let mut sources = models::sources(&config);
-        for it in &mut sources {
-            it.is_known = !refresh && self.models.listed(&it.provider).is_some();
-        }
-        let usable = sources.iter().filter(|it| it.is_usable());
-        let usable: Vec<String> = usable.map(|it| it.provider.clone()).collect();
-        let fetch = self.models.due(&config, usable.iter().map(String::as_str));
-        self.next_token += 1;
-        let number = self.next_token;
-        self.list_wishes.insert(number, ListWish { session, asker });
-        let (inbox, limits) = (self.inbox.clone(), config.limits.clone());
-        let keys = self.keys.clone();
-        self.runtime.spawn(async move {
-            let fetching = async {
-                if let Some(fetch) = fetch {
-                    fetched(fetch.run().await, &inbox).await;
-                }
-            };
-            let (probes, ()) = tokio::join!(models::ask(sources, &keys, &limits), fetching);
-            // A loop that is gone answers nobody.
-            let _ = inbox.send(Event::Listed(number, probes)).await;
-        });
-    }
-
-    /// Providers have listed their models.
-    pub(crate) fn listed(&mut self, number: u64, probes: &[Probe]) {
-        self.models.take(probes);
-        let Some(wish) = self.list_wishes.remove(&number) else {
-            return;
-        };
-        let config = self.config_of(wish.session.as_ref());
-        let list = models::list(&mut self.models, &config, probes);
-        match wish.asker {
-            ListAsker::Request(reply) => reply.send::<methods::ListModels>(Ok(list)),
-            ListAsker::Errand(number) => self.end(number, Ok(said(&list))),
-        }
-    }
-
-    /// The configuration of a session, or of the editor's first folder.
-    fn config_of(&self, session: Option<&SessionKey>) -> Config {
-        match session.and_then(|it| self.sessions.get(it)) {
-            Some(open) => Config::clone(&open.config),
-            None => {
-                self.resolve(self.roots.first().map(|it| it.as_path()))
-                    .config
-            }
-        }
-    }
-
-    /// Has the catalogue of windows and prices fetched, if it is due and the configured model may be in it.
-    pub(super) fn know_models(&mut self, resolved: &Resolved) {
-        let config = &resolved.config;
-        let Ok(reached) = endpoint::reach(config) else {
-            return;
-        };
-        let provider = [reached.provider.as_str()];
-        if let Some(fetch) = self.models.due(config, provider.into_iter()) {
-            let inbox = self.inbox.clone();
-            self.runtime
-                .spawn(async move { fetched(fetch.run().await, &inbox).await });
-        }
-    }
-
-    /// The catalogue is another now: windows and prices may be.
-    pub(crate) fn catalogued(&mut self, catalogue: engine::models::Catalogue) {
-        self.models.set_catalogue(catalogue);
-        let keys: Vec<SessionKey> = self.sessions.keys().cloned().collect();
-        for key in keys {
-            self.configure(&key);
-        }
-    }
-}
-
-async fn fetched(
-    catalogue: Result<engine::models::Catalogue, String>,
-    inbox: &tokio::sync::mpsc::Sender<Event>,
-) {
-    match catalogue {
-        // A loop that is gone needs none.
-        Ok(it) => drop(inbox.send(Event::Catalogue(Box::new(it))).await),
-        Err(why) => tracing::info!(why, "the catalogue of models was not fetched"),
-    }
 }
 
 fn levels() -> String {
@@ -367,39 +225,4 @@ fn kept_or_not(kept: Result<(), String>) -> String {
         Ok(()) => String::new(),
         Err(why) => format!(" It is not remembered: {why}"),
     }
-}
-
-/// The list for a person, as `/model` answers it.
-fn said(list: &ModelList) -> String {
-    let mut lines = vec![match &list.current {
-        Some(current) => format!("{current} answers. `/model NAME` chooses another."),
-        None => "No model is configured. `/model NAME` chooses one.".to_owned(),
-    }];
-    for alias in &list.aliases {
-        let model = alias.model.as_deref().unwrap_or("nothing that there is");
-        lines.push(format!("- {} is {model}", alias.name));
-    }
-    let mut unusable = Vec::new();
-    for provider in &list.providers {
-        if let Some(problem) = &provider.problem {
-            lines.push(format!("- {problem}"));
-        }
-        if matches!(provider.key, KeyState::Missing { .. }) {
-            unusable.push(provider.name.as_str());
-            continue;
-        }
-        let shown = provider.models.iter().take(MOST_SAID);
-        lines.extend(shown.map(|it| format!("- {}", it.id)));
-        let more = provider.models.len().saturating_sub(MOST_SAID);
-        if more > 0 {
-            lines.push(format!(
-                "- and {more} more of {}; `undine models` has them all",
-                provider.name
-            ));
-        }
-    }
-    if !unusable.is_empty() {
-        lines.push(format!("\nWithout a key: {}.", unusable.join(", ")));
-    }
-    lines.join("\n")
 }

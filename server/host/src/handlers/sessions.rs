@@ -1,5 +1,7 @@
 //! Opening, loading, listing and setting up sessions.
 
+mod settings;
+
 use super::lifecycle::{UPDATE, unknown_session};
 use crate::endpoint;
 use crate::event::SessionKey;
@@ -8,21 +10,15 @@ use crate::main_loop::Host;
 use crate::model;
 use crate::models::Choice;
 use crate::perform::invalid;
-use crate::process::sandbox::Kernel;
 use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
 use crate::show;
-use crate::store::{self, Log, Pictures};
-use crate::tools;
+use crate::store::{self, Log, Pictures, Voucher};
 use crate::workspace::{AddedBy, Workspace};
 use engine::config::{Origin, Resolved};
-use engine::context::instructions;
 use engine::context::project::InstructionFile;
-use engine::models;
-use engine::provider::Learned;
-use engine::session::{Input, Retries, Session, Settings, Update, replay};
+use engine::session::{Input, Session, Update, replay};
 use protocol::acp;
-use protocol::approval::Rule;
 use protocol::config::Config;
 use protocol::record::Record;
 use protocol::session::Mode;
@@ -51,26 +47,22 @@ impl Host {
         let (mut workspace, resolved) = self.place(cwd)?;
         let added = self.add_all(&mut workspace, also, &resolved.config);
         added.map_err(invalid)?;
-        let scratchpad = self.scratchpad(&mut workspace);
+        let scratchpad = self.scratchpad(&mut workspace, None);
         let folder = self.folders.conversations(workspace.root());
         let id = store::new_id(&folder, |id| self.sessions.contains_key(id));
         let key: SessionKey = id.as_str().into();
         let path = folder.join(format!("{id}.jsonl"));
-        let voucher = self.folders.voucher(&path);
+        let voucher = Voucher {
+            path: self.folders.voucher(&path),
+            scratchpad: scratchpad
+                .as_ref()
+                .map(Scratchpad::name)
+                .unwrap_or_default(),
+        };
         let log = Log::new(path, Some(voucher));
         let told = self.instructions(workspace.root());
-        let standing = self.standing(workspace.root());
         self.know_models(&resolved);
-        let known = self.known_of(&resolved.config);
-        let settings = settings(
-            &key,
-            &resolved.config,
-            &workspace,
-            &told,
-            self.attended,
-            standing,
-            known,
-        );
+        let settings = self.settings(&key, &resolved.config, &workspace, &told);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
@@ -120,10 +112,15 @@ impl Host {
         add_configured(workspace, config)
     }
 
-    /// Makes a session's scratchpad. Without one it works all the same.
-    fn scratchpad(&mut self, workspace: &mut Workspace) -> Option<Scratchpad> {
+    /// Makes a session's scratchpad, by the name that it had `before` if it can. Without one it works all the same.
+    fn scratchpad(
+        &mut self,
+        workspace: &mut Workspace,
+        before: Option<&str>,
+    ) -> Option<Scratchpad> {
         let temporary = std::env::temp_dir();
-        match Scratchpad::make(&temporary) {
+        let again = before.and_then(|it| Scratchpad::again(&temporary, it).ok());
+        match again.map_or_else(|| Scratchpad::make(&temporary), Ok) {
             Ok(scratchpad) => {
                 workspace.set_scratchpad(scratchpad.path());
                 Some(scratchpad)
@@ -206,6 +203,7 @@ impl Host {
             Ok(store::read(open.log.path()).map_err(failed)?.0)
         } else {
             let is_ours = self.folders.vouches(&path);
+            let before = self.folders.scratchpad_of(&path);
             let (log, records) = Log::open(path).map_err(failed)?;
             let records = match is_ours {
                 true => records,
@@ -214,9 +212,8 @@ impl Host {
                     kept.filter_map(Record::without_answers).collect()
                 }
             };
-            let scratchpad = self.scratchpad(&mut workspace);
+            let scratchpad = self.scratchpad(&mut workspace, before.as_deref());
             let told = self.instructions(workspace.root());
-            let standing = self.standing(workspace.root());
             let choice = match is_ours {
                 true => self.choice_of(&records, &resolved),
                 // Whoever wrote it does not choose for the person.
@@ -224,16 +221,7 @@ impl Host {
             };
             resolved.config = choice.over(resolved.config);
             self.know_models(&resolved);
-            let known = self.known_of(&resolved.config);
-            let settings = settings(
-                &key,
-                &resolved.config,
-                &workspace,
-                &told,
-                self.attended,
-                standing,
-                known,
-            );
+            let settings = self.settings(&key, &resolved.config, &workspace, &told);
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             if !is_ours {
                 session.doubt_prompts();
@@ -374,13 +362,6 @@ impl Host {
         }
     }
 
-    fn known_of(&mut self, config: &Config) -> Known {
-        Known {
-            learned: self.learned(config),
-            window: self.models.window(config),
-        }
-    }
-
     /// Gives a session the configuration as it is now. Its mode stays what the person set.
     pub(crate) fn configure(&mut self, key: &SessionKey) {
         let Some(open) = self.sessions.get(key) else {
@@ -392,108 +373,21 @@ impl Host {
         self.report(&resolved);
         resolved.config = choice.over(resolved.config);
         self.know_models(&resolved);
-        let known = self.known_of(&resolved.config);
         workspace.forget_configured();
         if let Err(text) = add_configured(&mut workspace, &resolved.config) {
             self.warn_once(text);
         }
         workspace.set_others(&self.others_than(workspace.root()));
         let told = self.instructions(workspace.root());
-        let standing = self.standing(workspace.root());
+        let settings = self.settings(key, &resolved.config, &workspace, &told);
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
         open.workspace = Arc::new(workspace);
-        let effects = open.session.configure(settings(
-            key,
-            &resolved.config,
-            &open.workspace,
-            &told,
-            self.attended,
-            standing,
-            known,
-        ));
+        let effects = open.session.configure(settings);
         open.told = told;
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
-    }
-}
-
-/// What is known of the model that answers.
-struct Known {
-    learned: Learned,
-    window: Option<u64>,
-}
-
-fn settings(
-    session: &str,
-    config: &Config,
-    workspace: &Workspace,
-    files: &[InstructionFile],
-    attended: bool,
-    standing: Vec<Rule>,
-    known: Known,
-) -> Settings {
-    let (provider, model, natives) = match endpoint::reach(config) {
-        Ok(reached) => (reached.provider, reached.model, reached.natives),
-        // Said when the model is asked.
-        Err(_) => {
-            let model = &config.default_model;
-            (model.provider.clone(), model.name.clone(), Vec::new())
-        }
-    };
-    let reasoning = models::reasoning(config, &format!("{provider}/{model}"));
-    let limits = &config.limits;
-    Settings {
-        provider,
-        model,
-        reasoning,
-        natives,
-        learned: known.learned,
-        window: known.window,
-        cache_key: session.to_string(),
-        system: instructions::system(&told(workspace), files),
-        tools: tools::specs(),
-        max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
-        temperature: config.default_model.temperature,
-        queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
-        edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
-        turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
-        retries: Retries {
-            most: u32::try_from(limits.model_retries).unwrap_or(u32::MAX),
-            first_ms: limits.model_retry_ms,
-            longest_ms: limits.model_retry_max_secs.saturating_mul(1000),
-            spread: spread(),
-        },
-        attended,
-        safety: config.safety.clone(),
-        standing,
-        can_hold: Kernel::look().holds_reading(),
-    }
-}
-
-/// What is added to a session's own waits, percent.
-fn spread() -> u32 {
-    const MOST: u32 = 25;
-    let mut drawn = [0; 1];
-    // Without randomness it comes back with the others.
-    let _ = getrandom::getrandom(&mut drawn);
-    u32::from(drawn[0]) % (MOST + 1)
-}
-
-/// The folders that the model is told of.
-fn told(workspace: &Workspace) -> instructions::Folders {
-    let shown = |it: &Path| it.display().to_string();
-    let mut others = Vec::new();
-    for it in workspace.others().map(shown) {
-        if !others.contains(&it) {
-            others.push(it);
-        }
-    }
-    instructions::Folders {
-        project: shown(workspace.root()),
-        others,
-        scratchpad: workspace.scratchpad().map(shown),
     }
 }
 

@@ -2,12 +2,14 @@
 
 use super::fetch::{Patience, get};
 use crate::endpoint;
-use crate::keys::{KeyPlace, Keys, Need};
+use crate::keyring::Trouble;
+use crate::keys::{KeyPlace, Keys, Need, Place};
 use engine::models::{Listed, configured, list_of, list_request};
 use engine::provider::{Endpoint, Wire};
 use futures_util::future::join_all;
+use protocol::auth::{KeySource, ProviderKey};
 use protocol::config::{Config, Limits};
-use protocol::models::KeyState;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The most bytes of a list.
@@ -32,9 +34,34 @@ pub struct Source {
 }
 
 impl Source {
-    /// Whether its models can be used, as far as is known without waiting: there is a key, or it needs none.
-    pub fn is_usable(&self) -> bool {
-        self.key.in_environment().is_some() || self.is_wanted && self.key.need == Need::Optional
+    /// Whether its models can be used: there is a key, in the environment or, as far as that was asked, in the keyring; or it
+    /// needs none.
+    pub fn is_usable(&self, stored: &Stored) -> bool {
+        self.key.in_environment().is_some()
+            || !self.key.is_named && stored.has(&self.provider)
+            || self.is_wanted && self.key.need == Need::Optional
+    }
+}
+
+/// The providers whose keys are in the keyring, as it said last. Empty before it was asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stored(BTreeSet<String>);
+
+impl Stored {
+    fn has(&self, provider: &str) -> bool {
+        self.0.contains(provider)
+    }
+
+    /// Takes in where keys are; whether that is news.
+    pub fn take<'a>(&mut self, keys: impl IntoIterator<Item = &'a ProviderKey>) -> bool {
+        let mut is_news = false;
+        for key in keys {
+            is_news |= match key.source {
+                KeySource::Keyring => self.0.insert(key.provider.clone()),
+                KeySource::Env | KeySource::None => self.0.remove(&key.provider),
+            };
+        }
+        is_news
     }
 }
 
@@ -42,7 +69,9 @@ impl Source {
 #[derive(Clone, Debug)]
 pub struct Probe {
     pub provider: String,
-    pub key: KeyState,
+    pub key: ProviderKey,
+    /// What to do where the key is missing, for the person.
+    pub hint: Option<String>,
     /// None: it was not asked. The error is a sentence for the person.
     pub models: Option<Result<Vec<Listed>, String>>,
 }
@@ -75,33 +104,48 @@ pub fn sources(config: &Config) -> Vec<Source> {
 /// Asks them all.
 pub async fn ask(sources: Vec<Source>, keys: &Arc<Keys>, limits: &Limits) -> Vec<Probe> {
     let patience = Patience::new(limits);
-    join_all(sources.into_iter().map(|it| probe(it, keys, patience))).await
+    let places = sources.iter().map(|it| it.key.clone()).collect();
+    let (places, trouble) = keys.sources_of(places).await;
+    let probes = sources.into_iter().zip(places);
+    let probes =
+        probes.map(|(source, place)| probe(source, place, trouble.as_ref(), keys, patience));
+    join_all(probes).await
 }
 
-async fn probe(source: Source, keys: &Arc<Keys>, patience: Patience) -> Probe {
-    let (key, found) = match keys.find(&source.key).await {
-        Ok(Some(found)) => {
-            let place = found.place.to_string();
-            (KeyState::Known { place }, Some(found.key))
-        }
-        Ok(None) => (KeyState::NotNeeded, None),
-        Err(hint) => (KeyState::Missing { hint }, None),
+async fn probe(
+    source: Source,
+    place: Option<Place>,
+    trouble: Option<&Trouble>,
+    keys: &Arc<Keys>,
+    patience: Patience,
+) -> Probe {
+    // One that the keyring gave before its trouble is still known.
+    let found = match place.is_some() || trouble.is_some() {
+        true => keys.find(&source.key).await,
+        false if source.key.need == Need::Needed => Err(source.key.missing(None)),
+        false => Ok(None),
     };
+    let (found, hint) = match found {
+        Ok(found) => (found, None),
+        Err(hint) => (None, Some(hint)),
+    };
+    let place = found.as_ref().map(|it| it.place.clone());
+    let key = keys.described(&source.key, place, trouble);
     let is_asked = !source.is_known
-        && match key {
-            KeyState::Known { .. } => true,
-            KeyState::NotNeeded => source.is_wanted || source.is_looked_for,
-            KeyState::Missing { .. } => false,
+        && match key.source {
+            KeySource::Env | KeySource::Keyring => true,
+            KeySource::None => !key.needed && (source.is_wanted || source.is_looked_for),
         };
     let models = match source.address {
         Ok((wire, endpoint)) if is_asked => {
             let endpoint = Endpoint {
-                key: found,
+                key: found.map(|it| it.key),
                 ..endpoint
             };
             let listed = listed(&source.provider, wire, &endpoint, patience).await;
             // A local server that nobody has named need not run.
-            Some(listed).filter(|it| it.is_ok() || source.is_wanted || key != KeyState::NotNeeded)
+            Some(listed)
+                .filter(|it| it.is_ok() || source.is_wanted || key.source != KeySource::None)
         }
         // Of one that nobody uses it does not matter.
         Err(why) if source.is_wanted => Some(Err(why)),
@@ -110,6 +154,7 @@ async fn probe(source: Source, keys: &Arc<Keys>, patience: Patience) -> Probe {
     Probe {
         provider: source.provider,
         key,
+        hint,
         models,
     }
 }

@@ -36,6 +36,7 @@ fn provider(models: &mut Models, config: &Config, probe: &Probe) -> ModelProvide
     ModelProvider {
         name: name.to_owned(),
         key: probe.key.clone(),
+        hint: probe.hint.clone(),
         problem,
         models: of_provider(models, config, name),
     }

@@ -30,7 +30,7 @@ const MAX_BYTES: u64 = 4 << 20;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A model at an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ModelKey {
     base_url: String,
     model: String,

@@ -81,12 +81,20 @@ pub struct Log {
     /// Bytes of whole lines. A write that failed may have left a part of one behind them.
     whole: u64,
     /// Made when the log is, so that it is known for one of ours (`Folders::vouches`).
-    voucher: Option<PathBuf>,
+    voucher: Option<Voucher>,
+}
+
+/// What says that a log is ours, and what of the session is kept outside of the project.
+#[derive(Clone, Debug)]
+pub struct Voucher {
+    pub path: PathBuf,
+    /// Its scratchpad's name; empty without one.
+    pub scratchpad: String,
 }
 
 impl Log {
     /// A new log; nothing is on disk yet.
-    pub fn new(path: PathBuf, voucher: Option<PathBuf>) -> Self {
+    pub fn new(path: PathBuf, voucher: Option<Voucher>) -> Self {
         Self {
             path,
             file: None,
@@ -197,14 +205,14 @@ fn create(path: &Path) -> io::Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
 }
 
-fn vouch(voucher: &Path) -> io::Result<()> {
-    if let Some(folder) = voucher.parent() {
+fn vouch(voucher: &Voucher) -> io::Result<()> {
+    if let Some(folder) = voucher.path.parent() {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
     }
-    File::create(voucher).map(drop)
+    fs::write(&voucher.path, &voucher.scratchpad)
 }
 
 /// Reads a log's records, and how many of its bytes are whole lines.

@@ -23,18 +23,19 @@ local list = {
   providers = {
     {
       name = "groq",
-      key = { state = "known", place = "a variable" },
+      key = { provider = "groq", source = "env", variable = "K", needed = true, storable = false },
       models = { { id = "groq/a", window = 131072, price = { input = 1.5, output = 2 }, live = true } },
     },
     {
       name = "ollama",
-      key = { state = "not_needed" },
+      key = { provider = "ollama", source = "none", needed = false, storable = true },
       problem = "ollama did not list its models.",
       models = { { id = "ollama/q", window = 1048576, price = { input = 0, output = 0 }, live = false } },
     },
     {
       name = "openai",
-      key = { state = "missing", hint = "set it" },
+      key = { provider = "openai", source = "none", needed = true, storable = true },
+      hint = "set it",
       models = { { id = "openai/x", live = false } },
     },
   },

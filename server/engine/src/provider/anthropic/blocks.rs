@@ -13,7 +13,7 @@ pub const MAX_CALLS: usize = 256;
 pub const MAX_ARGUMENTS: usize = 4 << 20;
 
 /// The blocks of one answer, in the order they began.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Blocks {
     all: Vec<Block>,
     n_calls: usize,
@@ -24,6 +24,7 @@ pub struct Blocks {
     thought_of: Option<usize>,
 }
 
+#[derive(Clone, PartialEq)]
 struct Block {
     /// As the provider numbers it.
     index: u64,
@@ -111,7 +112,55 @@ impl Blocks {
         Ok(())
     }
 
-    /// The next piece of a block. One that nobody began begins with it, where its kind is plain.
+    /// The next piece of a text. One that nobody began begins with it.
+    pub fn text(
+        &mut self,
+        index: u64,
+        text: &str,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        let at = match self.open(index) {
+            Some(at) => at,
+            None => self.begin(index, json!({ "type": "text", "text": "" }), out)?,
+        };
+        self.all[at].push("text", text);
+        self.tell_text(at, text, out);
+        Ok(())
+    }
+
+    /// The next piece of a thought. One that nobody began begins with it.
+    pub fn thought(
+        &mut self,
+        index: u64,
+        thought: &str,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        let at = match self.open(index) {
+            Some(at) => at,
+            None => self.begin(index, json!({ "type": "thinking", "thinking": "" }), out)?,
+        };
+        self.all[at].push("thinking", thought);
+        self.tell_thought(at, thought, out);
+        Ok(())
+    }
+
+    /// The next piece of a call's input.
+    pub fn input(&mut self, index: u64, piece: &str) -> Result<(), ModelError> {
+        let Some(at) = self.open(index) else {
+            return Ok(());
+        };
+        let block = &mut self.all[at];
+        if block.json.len() + piece.len() > MAX_ARGUMENTS {
+            return Err(limit(&format!(
+                "wrote more than {} MiB of arguments for one tool call",
+                MAX_ARGUMENTS >> 20
+            )));
+        }
+        block.json.push_str(piece);
+        Ok(())
+    }
+
+    /// The next piece of a block, of any kind.
     pub fn delta(
         &mut self,
         index: u64,
@@ -120,38 +169,19 @@ impl Blocks {
     ) -> Result<(), ModelError> {
         let kind = delta["type"].as_str().unwrap_or_default();
         let piece = |name: &str| delta[name].as_str().unwrap_or_default();
-        let at = match (self.open(index), kind) {
-            (Some(at), _) => at,
-            (None, "text_delta") => {
-                self.begin(index, json!({ "type": "text", "text": "" }), out)?
-            }
-            (None, "thinking_delta") => {
-                self.begin(index, json!({ "type": "thinking", "thinking": "" }), out)?
-            }
-            (None, _) => return Ok(()),
+        match kind {
+            "text_delta" => return self.text(index, piece("text"), out),
+            "thinking_delta" => return self.thought(index, piece("thinking"), out),
+            "input_json_delta" => return self.input(index, piece("partial_json")),
+            _ => {}
+        }
+        let Some(at) = self.open(index) else {
+            return Ok(());
         };
         let block = &mut self.all[at];
         match kind {
-            "text_delta" => {
-                block.push("text", piece("text"));
-                self.tell_text(at, piece("text"), out);
-            }
-            "thinking_delta" => {
-                block.push("thinking", piece("thinking"));
-                self.tell_thought(at, piece("thinking"), out);
-            }
             "signature_delta" => {
                 block.put("signature", delta["signature"].clone());
-            }
-            "input_json_delta" => {
-                let piece = piece("partial_json");
-                if block.json.len() + piece.len() > MAX_ARGUMENTS {
-                    return Err(limit(&format!(
-                        "wrote more than {} MiB of arguments for one tool call",
-                        MAX_ARGUMENTS >> 20
-                    )));
-                }
-                block.json.push_str(piece);
             }
             "citations_delta" => match block.fields.get_mut("citations") {
                 Some(Value::Array(citations)) => citations.push(delta["citation"].clone()),

@@ -337,7 +337,9 @@ impl Ids {
             while !self.taken.insert(sent.clone()) {
                 let n = self.wanted.entry(wanted.clone().into_owned()).or_insert(1);
                 *n += 1;
-                sent = format!("{wanted}_{n}");
+                let number = format!("_{n}");
+                // Letters and digits, one byte each.
+                sent = format!("{wanted:.*}{number}", MAX_NAME - number.len());
             }
             self.of_last.insert(call.id.clone(), sent);
         }

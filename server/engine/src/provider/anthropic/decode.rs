@@ -3,20 +3,21 @@
 use serde_json::{Value, json};
 
 use super::blocks::{Blocks, End};
+use super::piece::Piece;
 use crate::provider::sse::{Event, Framer, MAX_EVENT, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
 };
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MessagesDecoder {
     body: Body,
     reply: Reply,
 }
 
 /// What kind of body it is, which its first character tells: no field of an event stream begins with a brace.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 enum Body {
     #[default]
     Unknown,
@@ -73,7 +74,7 @@ impl Decoder for MessagesDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     blocks: Blocks,
     usage: Tally,
@@ -96,6 +97,11 @@ impl Reply {
         if self.over || !data.starts_with('{') {
             return;
         }
+        if let Ok(piece) = serde_json::from_str::<Piece<'_>>(data)
+            && let Some(taken) = self.piece(&piece, out)
+        {
+            return taken.unwrap_or_else(|error| self.fail(error, out));
+        }
         let value = match serde_json::from_str::<Value>(data) {
             Ok(value) => value,
             // The stream was cut within it.
@@ -106,6 +112,25 @@ impl Reply {
         let kind = value["type"].as_str().unwrap_or(event.name);
         if let Err(error) = self.take(kind, &value, out) {
             self.fail(error, out);
+        }
+    }
+
+    /// Takes the next piece of a block; not of every kind.
+    fn piece(
+        &mut self,
+        piece: &Piece<'_>,
+        out: &mut Vec<ModelEvent>,
+    ) -> Option<Result<(), ModelError>> {
+        if piece.r#type != "content_block_delta" {
+            return None;
+        }
+        let (index, delta) = (piece.index, &piece.delta);
+        self.has_begun = true;
+        match delta.r#type {
+            "text_delta" => Some(self.blocks.text(index, &delta.text, out)),
+            "thinking_delta" => Some(self.blocks.thought(index, &delta.thinking, out)),
+            "input_json_delta" => Some(self.blocks.input(index, &delta.partial_json)),
+            _ => None,
         }
     }
 
@@ -248,7 +273,7 @@ fn end_of(reason: Option<&str>) -> End {
 }
 
 /// Tokens as they are reported: at the beginning, and again, with the sums by then, at the end.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Tally {
     input: Option<u64>,
     cached: Option<u64>,

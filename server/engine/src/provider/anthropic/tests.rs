@@ -4,45 +4,25 @@ mod prefix;
 mod recorded;
 mod refusals;
 mod request;
-mod speed;
 mod stream;
 
 use serde_json::Value;
 
 use super::Messages;
+use super::decode::MessagesDecoder;
+use crate::provider::cuts::{self, is_last};
 use crate::provider::{
     Endpoint, HttpRequest, ModelEvent, ModelRequest, Provider as _, Secret, ToolSpec,
 };
 
-/// Decodes `pieces` as they come. Texts that follow each other are kept apart: the law is about single events.
+/// Decodes `pieces` as they come.
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<ModelEvent> {
-    let mut decoder = Messages.decoder();
-    let mut events = Vec::new();
-    for piece in pieces {
-        decoder.feed(piece, &mut events);
-    }
-    decoder.end(&mut events);
-    events
+    cuts::decode::<MessagesDecoder>(pieces)
 }
 
-fn is_last(event: &ModelEvent) -> bool {
-    matches!(event, ModelEvent::Ended(_) | ModelEvent::Failed(_))
-}
-
-/// Decodes `body` whole and cut in two at every byte; what it says is the same, and ends once.
+/// Decodes `body` whole, cut in two and cut off at every byte, which must change nothing.
 fn decode_cut_everywhere(body: &[u8]) -> Vec<ModelEvent> {
-    let whole = decode(std::iter::once(body));
-    for at in 0..=body.len() {
-        let (head, tail) = body.split_at(at);
-        assert_eq!(decode([head, tail].into_iter()), whole, "cut at byte {at}");
-    }
-    assert_eq!(decode(body.chunks(1)), whole, "byte by byte");
-    assert_eq!(
-        whole.iter().position(is_last),
-        Some(whole.len() - 1),
-        "one last event: {whole:?}"
-    );
-    whole
+    cuts::everywhere::<MessagesDecoder>(body)
 }
 
 /// Each payload as an event, named as its type says.

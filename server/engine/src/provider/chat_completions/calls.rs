@@ -26,7 +26,7 @@ pub struct Fragment<'a> {
 }
 
 /// The calls of one reply. Calls leave in the order they began.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
     all: Vec<Call>,
     /// How many of `all` have left or were given up.
@@ -36,7 +36,7 @@ pub struct Calls {
 }
 
 /// A call, open or closed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Call {
     index: Option<u64>,
     /// As the server says it, empty until it does.
@@ -227,7 +227,7 @@ enum Place {
 }
 
 /// Arguments as they grow, with a scanner that knows when their object is whole without reading them again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Arguments {
     text: String,
     depth: usize,

@@ -8,14 +8,14 @@ use serde_json::{Map, Value, json};
 use super::calls::{Calls, Fragment};
 use super::details::Details;
 use super::wire::{self, Chunk, Delta};
-use crate::provider::body::Body;
+use crate::provider::body::{Body, is_cut};
 use crate::provider::sse::{Event, MAX_EVENT, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
 };
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ChatDecoder {
     body: Body,
     reply: Reply,
@@ -49,7 +49,7 @@ impl Decoder for ChatDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     calls: Calls,
     usage: Option<Usage>,
@@ -60,7 +60,7 @@ struct Reply {
     details: Details,
     /// Whether a chunk of this format has come.
     has_begun: bool,
-    /// Whether the transport has closed, so that a chunk may have lost its end.
+    /// Whether the transport has closed, so that an event may have lost its end.
     at_end: bool,
     over: bool,
 }
@@ -80,8 +80,8 @@ impl Reply {
         }
         let chunk = match serde_json::from_str::<Chunk<'_>>(data) {
             Ok(chunk) => chunk,
-            // The stream was cut within it.
-            Err(error) if self.at_end && error.is_eof() => return,
+            // The stream was cut within it, which its end will say.
+            Err(error) if self.at_end && is_cut(&error, data) => return,
             Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),
         };

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The details of one reply, in their order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details(Vec<Value>);
 
 /// Fields that grow from piece to piece; of any other, the last value counts.

@@ -17,6 +17,9 @@ pub struct Manner {
     pub is_open_router: bool,
     /// Anthropic's models behind OpenRouter cache only what is marked; a mark on the whole request is one on its end.
     pub marks_cache: bool,
+    /// OpenAI's models, at OpenAI, Azure, GitHub or through OpenRouter: an id of a call that is longer than theirs is refused,
+    /// as those are that other models have given.
+    pub is_short: bool,
 }
 
 /// Names of Mistral's models begin or go on with one of these.
@@ -43,12 +46,22 @@ impl Manner {
             is_mistral: is_at("mistral.ai") || MISTRALS.iter().any(|it| model.contains(it)),
             is_open_router,
             marks_cache: is_open_router && model.contains("anthropic/"),
+            is_short: ["api.openai.com", "openai.azure.com", "githubcopilot.com"]
+                .into_iter()
+                .any(is_at)
+                || is_open_router && model.contains("openai/"),
         }
     }
 
     /// The rule for ids of calls. None: they go back as they came, because servers look for their own.
     pub fn ids(self) -> Option<Rule> {
-        self.is_mistral.then_some(Rule::Nine)
+        match self {
+            Manner {
+                is_mistral: true, ..
+            } => Some(Rule::Nine),
+            Manner { is_short: true, .. } => Some(Rule::Short),
+            _ => None,
+        }
     }
 }
 
@@ -89,5 +102,30 @@ mod tests {
         assert!(claude.is_open_router && claude.marks_cache);
         assert!(!of("https://openrouter.ai/api/v1", "openai/gpt-6").marks_cache);
         assert!(!of("https://a.test/v1", "anthropic/claude").marks_cache);
+        for (url, model, rule) in [
+            (
+                "https://me.openai.azure.com/openai/v1",
+                "gpt-6",
+                Some(Rule::Short),
+            ),
+            (
+                "https://api.githubcopilot.com",
+                "gpt-5-mini",
+                Some(Rule::Short),
+            ),
+            (
+                "https://openrouter.ai/api/v1",
+                "openai/gpt-6",
+                Some(Rule::Short),
+            ),
+            ("https://openrouter.ai/api/v1", "deepseek/r", None),
+            (
+                "https://openrouter.ai/api/v1",
+                "mistralai/devstral",
+                Some(Rule::Nine),
+            ),
+        ] {
+            assert_eq!(of(url, model).ids(), rule, "{url} {model}");
+        }
     }
 }

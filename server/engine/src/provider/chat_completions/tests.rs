@@ -3,40 +3,23 @@
 mod manners;
 mod recorded;
 mod request;
-mod speed;
 
 use expect_test::{Expect, expect};
 
 use super::ChatCompletions;
+use super::decode::ChatDecoder;
+use crate::provider::cuts;
 use crate::provider::{ModelEvent, Provider as _};
 use crate::rounds::rounds;
 
-/// Decodes `pieces` as they come. Texts that follow each other are kept apart: the law is about single events.
+/// Decodes `pieces` as they come.
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<ModelEvent> {
-    let mut decoder = ChatCompletions.decoder();
-    let mut events = Vec::new();
-    for piece in pieces {
-        decoder.feed(piece, &mut events);
-    }
-    decoder.end(&mut events);
-    events
+    cuts::decode::<ChatDecoder>(pieces)
 }
 
-/// Decodes `body` whole and cut in two at every byte; what it says is the same, and ends once.
+/// Decodes `body` whole, cut in two and cut off at every byte, which must change nothing.
 fn decode_cut_everywhere(body: &[u8]) -> Vec<ModelEvent> {
-    let whole = decode(std::iter::once(body));
-    for at in 0..=body.len() {
-        let (head, tail) = body.split_at(at);
-        assert_eq!(decode([head, tail].into_iter()), whole, "cut at byte {at}");
-    }
-    assert_eq!(decode(body.chunks(1)), whole, "byte by byte");
-    let is_last = |it: &ModelEvent| matches!(it, ModelEvent::Ended(_) | ModelEvent::Failed(_));
-    assert_eq!(
-        whole.iter().position(is_last),
-        Some(whole.len() - 1),
-        "one last event: {whole:?}"
-    );
-    whole
+    cuts::everywhere::<ChatDecoder>(body)
 }
 
 fn check_body(body: &str, expected: Expect) {

@@ -40,6 +40,50 @@ fn a_refused_key_is_told_without_the_key() {
 }
 
 #[test]
+fn a_bad_key_and_an_empty_account_are_known_by_words_behind_a_bad_request() {
+    check(
+        400,
+        &[],
+        r#"{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xa***fg. You can obtain an API key from https://console.x.ai."}"#,
+        expect![[
+            r#"Auth: the provider refused the API key (HTTP 400): "Incorrect API key provided: xa***fg. You can obtain an API key from https://console.x.ai"; check the key and what it may be used for"#
+        ]],
+    );
+    check(
+        400,
+        &[],
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}"#,
+        expect![[
+            r#"Quota: the provider's account has no quota left (HTTP 400): "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits"; check its plan and billing"#
+        ]],
+    );
+}
+
+#[test]
+fn a_redirect_is_told_as_one() {
+    check(
+        302,
+        &[],
+        "<html>Moved</html>",
+        expect![
+            "BadRequest: the server redirects to another address, where nothing was sent (HTTP 302); set base_url to the one that is meant"
+        ],
+    );
+}
+
+#[test]
+fn an_error_in_a_list_of_one_is_read_like_any_other() {
+    check(
+        400,
+        &[],
+        r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#,
+        expect![[
+            r#"Auth: the provider refused the API key (HTTP 400): "API key not valid"; check the key and what it may be used for"#
+        ]],
+    );
+}
+
+#[test]
 fn too_long_a_conversation_is_known_by_code_type_or_words() {
     check(
         400,

@@ -143,7 +143,9 @@ fn kept<'a>(raw: &'a Value, calls: &[ToolCall]) -> Option<&'a [Value]> {
     let is_same = calls.iter().all(|ours| {
         theirs.next().is_some_and(|it| {
             let args = it.get("args").cloned().unwrap_or_else(|| json!({}));
-            it["name"] == ours.name.as_str() && args == arguments(&ours.arguments)
+            // A name that the model made up goes back as one that may stand there.
+            let is_its = it["name"] == ours.name.as_str() && name(&ours.name) == ours.name;
+            is_its && args == arguments(&ours.arguments)
         })
     });
     (!parts.is_empty() && is_same && theirs.next().is_none()).then_some(parts)

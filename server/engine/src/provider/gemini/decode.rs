@@ -4,9 +4,10 @@
 use serde_json::{Map, Value, json};
 
 use super::contents::PARTS;
-use super::end::{cut, limit, not_json, stop_reason, too_long, usage};
+use super::end::{Counts, cut, limit, not_json, stop_reason, too_long};
 use super::error;
 use super::partial::{self, Arguments, MAX_ARGUMENTS};
+use super::piece::Piece;
 use crate::provider::sse::{Framer, MAX_EVENT, TooLong};
 use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};
 
@@ -16,14 +17,14 @@ const MAX_CALLS: usize = 256;
 const MAX_PARTS: usize = 65_536;
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GeminiDecoder {
     body: Body,
     reply: Reply,
 }
 
 /// What kind of body it is, which its first character tells: no field of an event stream begins with a bracket.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 enum Body {
     #[default]
     Unknown,
@@ -84,7 +85,7 @@ impl Decoder for GeminiDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     /// What goes back with the conversation: the parts as they came. Only texts without a signature are joined.
     parts: Vec<Value>,
@@ -103,6 +104,7 @@ struct Reply {
 }
 
 /// A call whose arguments come in pieces.
+#[derive(Clone, PartialEq)]
 struct Open {
     /// Its part, whose arguments are to come.
     part: Map<String, Value>,
@@ -113,6 +115,11 @@ impl Reply {
     fn event(&mut self, data: &str, out: &mut Vec<ModelEvent>) {
         if self.over {
             return;
+        }
+        if let Ok(piece) = serde_json::from_str::<Piece<'_>>(data)
+            && piece.is_text()
+        {
+            return self.piece(piece, out);
         }
         // What is no object is not for us: a keep-alive, an extension. An error may stand in a list of one.
         match serde_json::from_str::<Value>(data) {
@@ -126,6 +133,45 @@ impl Reply {
         }
     }
 
+    /// A response of texts.
+    fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<ModelEvent>) {
+        self.has_begun = true;
+        self.usage = piece.usage.usage().or(self.usage);
+        let [candidate] = piece.candidates;
+        for part in candidate.content.parts {
+            if part.text.is_empty() {
+                continue;
+            }
+            let is_thought = part.thought == Some(true);
+            let goes_on = match self.parts.last_mut() {
+                Some(Value::Object(last))
+                    if is_bare_text(last)
+                        && last.get("thought").and_then(Value::as_bool) == part.thought =>
+                {
+                    last.get_mut("text")
+                }
+                _ => None,
+            };
+            if let Some(Value::String(before)) = goes_on {
+                before.push_str(&part.text);
+            } else {
+                let mut kept = Map::new();
+                kept.insert("text".to_owned(), json!(part.text));
+                if let Some(thought) = part.thought {
+                    kept.insert("thought".to_owned(), json!(thought));
+                }
+                if let Err(error) = self.keep(kept) {
+                    return self.fail(error, out);
+                }
+            }
+            let text = part.text.into_owned();
+            out.push(match is_thought {
+                true => ModelEvent::Thought(text),
+                false => ModelEvent::Text(text),
+            });
+        }
+    }
+
     fn response(&mut self, mut response: Value, out: &mut Vec<ModelEvent>) {
         if self.over {
             return;
@@ -134,7 +180,7 @@ impl Reply {
             return self.fail(error::from_stream(&response["error"]), out);
         }
         self.has_begun |= response["candidates"].is_array();
-        if let Some(usage) = usage(&response["usageMetadata"]) {
+        if let Some(usage) = Counts::of(&response["usageMetadata"]).usage() {
             self.usage = Some(usage);
         }
         self.blocked |= response["promptFeedback"]["blockReason"].is_string();

@@ -1,5 +1,6 @@
 //! How an answer ends: why, at what cost, and what is said when it does not end well.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::error;
@@ -36,23 +37,47 @@ pub(super) fn stop_reason(finish: &str, has_called: bool) -> Result<StopReason, 
     })
 }
 
-/// Reads `usageMetadata`; nothing if it counts nothing.
-pub(super) fn usage(wire: &Value) -> Option<Usage> {
-    let count = |name: &str| wire[name].as_u64();
-    let prompt = count("promptTokenCount");
-    let output = count("candidatesTokenCount");
-    let reasoning = count("thoughtsTokenCount");
-    prompt.or(output).or(reasoning)?;
-    let prompt = prompt.unwrap_or(0);
-    let cached = count("cachedContentTokenCount").unwrap_or(0).min(prompt);
-    let of_tools = count("toolUsePromptTokenCount").unwrap_or(0);
-    Some(Usage {
-        input: (prompt - cached).saturating_add(of_tools),
-        cached,
-        cache_write: 0,
-        output: output.unwrap_or(0),
-        reasoning: reasoning.unwrap_or(0),
-    })
+/// What `usageMetadata` counts.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Counts {
+    #[serde(rename = "promptTokenCount")]
+    prompt: Option<u64>,
+    #[serde(rename = "candidatesTokenCount")]
+    output: Option<u64>,
+    #[serde(rename = "thoughtsTokenCount")]
+    reasoning: Option<u64>,
+    #[serde(rename = "cachedContentTokenCount")]
+    cached: Option<u64>,
+    #[serde(rename = "toolUsePromptTokenCount")]
+    of_tools: Option<u64>,
+}
+
+impl Counts {
+    pub(super) fn of(wire: &Value) -> Counts {
+        let count = |name: &str| wire[name].as_u64();
+        Counts {
+            prompt: count("promptTokenCount"),
+            output: count("candidatesTokenCount"),
+            reasoning: count("thoughtsTokenCount"),
+            cached: count("cachedContentTokenCount"),
+            of_tools: count("toolUsePromptTokenCount"),
+        }
+    }
+
+    /// In parts that are disjoint; nothing if nothing was counted.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        self.prompt.or(self.output).or(self.reasoning)?;
+        let prompt = self.prompt.unwrap_or(0);
+        let cached = self.cached.unwrap_or(0).min(prompt);
+        Some(Usage {
+            input: (prompt - cached).saturating_add(self.of_tools.unwrap_or(0)),
+            cached,
+            cache_write: 0,
+            output: self.output.unwrap_or(0),
+            reasoning: self.reasoning.unwrap_or(0),
+        })
+    }
 }
 
 pub(super) fn cut() -> ModelError {

@@ -13,7 +13,7 @@ pub(super) const MAX_ARGUMENTS: usize = 4 << 20;
 const MAX_DEPTH: usize = 64;
 
 /// Arguments as they grow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Arguments {
     fields: Map<String, Value>,
     /// The path of the text that is being written.

@@ -1,9 +1,12 @@
 //! Reads Ollama's answer: lines of JSON, each with the next piece of a message; `done` marks the last one.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::error;
 use super::messages::THINKING;
+use super::piece::Piece;
 use crate::provider::ndjson::{Framer, MAX_LINE, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage, failure,
@@ -13,7 +16,7 @@ use crate::provider::{
 const MAX_CALLS: usize = 256;
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct OllamaDecoder {
     framer: Framer,
     reply: Reply,
@@ -38,7 +41,7 @@ impl Decoder for OllamaDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     thinking: String,
     /// Of the calls that have left.
@@ -56,6 +59,12 @@ impl Reply {
         if self.over {
             return;
         }
+        if let Ok(piece) = serde_json::from_slice::<Piece<'_>>(line)
+            && piece.is_text()
+        {
+            self.has_begun = true;
+            return self.say(piece.message.thinking, piece.message.content, out);
+        }
         let line: Value = match serde_json::from_slice(line) {
             Ok(line) => line,
             // The transport cut it, which the end will say.
@@ -68,13 +77,7 @@ impl Reply {
         }
         let message = &line["message"];
         self.has_begun |= message.is_object();
-        if let Some(thought) = text(&message["thinking"]) {
-            self.thinking.push_str(thought);
-            out.push(ModelEvent::Thought(thought.to_owned()));
-        }
-        if let Some(said) = text(&message["content"]) {
-            out.push(ModelEvent::Text(said.to_owned()));
-        }
+        self.say(text(&message["thinking"]), text(&message["content"]), out);
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             if self.ids.len() == MAX_CALLS {
                 return self.fail(too_many_calls(), out);
@@ -86,6 +89,16 @@ impl Reply {
             let reason = self.stop_reason(line["done_reason"].as_str().unwrap_or("stop"));
             self.say_rest(out);
             out.push(ModelEvent::Ended(reason));
+        }
+    }
+
+    fn say(&mut self, thought: Cow<'_, str>, said: Cow<'_, str>, out: &mut Vec<ModelEvent>) {
+        if !thought.is_empty() {
+            self.thinking.push_str(&thought);
+            out.push(ModelEvent::Thought(thought.into_owned()));
+        }
+        if !said.is_empty() {
+            out.push(ModelEvent::Text(said.into_owned()));
         }
     }
 
@@ -148,8 +161,8 @@ impl Reply {
     }
 }
 
-fn text(value: &Value) -> Option<&str> {
-    value.as_str().filter(|it| !it.is_empty())
+fn text(value: &Value) -> Cow<'_, str> {
+    Cow::Borrowed(value.as_str().unwrap_or_default())
 }
 
 /// Whether a line ends within a character.

@@ -6,39 +6,19 @@ mod request;
 use expect_test::{Expect, expect};
 
 use super::Ollama;
+use super::decode::OllamaDecoder;
+use crate::provider::cuts::{self, assert_one_end};
 use crate::provider::{ModelErrorKind, ModelEvent, Provider as _};
 use crate::rounds::rounds;
 
 /// Decodes `pieces` as they come.
 fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<ModelEvent> {
-    let mut decoder = Ollama.decoder();
-    let mut events = Vec::new();
-    for piece in pieces {
-        decoder.feed(piece, &mut events);
-    }
-    decoder.end(&mut events);
-    events
+    cuts::decode::<OllamaDecoder>(pieces)
 }
 
-/// Decodes `body` whole and cut in two at every byte; what it says is the same, and ends once.
+/// Decodes `body` whole, cut in two and cut off at every byte, which must change nothing.
 fn decode_cut_everywhere(body: &[u8]) -> Vec<ModelEvent> {
-    let whole = decode(std::iter::once(body));
-    for at in 0..=body.len() {
-        let (head, tail) = body.split_at(at);
-        assert_eq!(decode([head, tail].into_iter()), whole, "cut at byte {at}");
-    }
-    assert_eq!(decode(body.chunks(1)), whole, "byte by byte");
-    assert_one_end(&whole);
-    whole
-}
-
-fn assert_one_end(events: &[ModelEvent]) {
-    let is_last = |it: &ModelEvent| matches!(it, ModelEvent::Ended(_) | ModelEvent::Failed(_));
-    assert_eq!(
-        events.iter().position(is_last),
-        Some(events.len() - 1),
-        "one last event: {events:?}"
-    );
+    cuts::everywhere::<OllamaDecoder>(body)
 }
 
 /// Lines of a script; one without a brace at its start is short for a message: `say: …`, `think: …`, `call: {…}`,

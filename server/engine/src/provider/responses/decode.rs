@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::ends::{cancelled, cut, limit, not_json, protocol, too_long, usage};
 use super::items::{self, BETWEEN, Runs, text};
+use super::piece::Piece;
 use crate::provider::body::Body;
 use crate::provider::native::{self, NativeTool};
 use crate::provider::sse::{Event, TooLong};
@@ -22,7 +23,7 @@ pub const MAX_ITEMS: usize = 4096;
 pub const MAX_KEPT: usize = 32 << 20;
 
 /// The decoder of one answer.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResponsesDecoder {
     body: Body,
     reply: Reply,
@@ -52,7 +53,7 @@ impl Decoder for ResponsesDecoder {
 }
 
 /// What the answer has said so far.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Reply {
     items: Vec<Slot>,
     usage: Option<Usage>,
@@ -70,7 +71,7 @@ struct Reply {
 }
 
 /// One item, from its first sign on.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 struct Slot {
     index: Option<u64>,
     id: String,
@@ -90,9 +91,15 @@ impl Reply {
         if self.over || !data.starts_with('{') {
             return;
         }
+        if let Ok(piece) = serde_json::from_str::<Piece<'_>>(data)
+            && let Some(taken) = self.piece(&piece, out)
+        {
+            self.has_begun = true;
+            return taken.unwrap_or_else(|error| self.fail(error, out));
+        }
         let value = match serde_json::from_str::<Value>(data) {
             Ok(value) => value,
-            // The stream was cut within it.
+            // The stream was cut within it, which its end will say.
             Err(error) if self.at_end && error.is_eof() => return,
             Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),
@@ -108,6 +115,31 @@ impl Reply {
         }
     }
 
+    /// Takes the next piece of an item; not of every kind.
+    fn piece(
+        &mut self,
+        piece: &Piece<'_>,
+        out: &mut Vec<ModelEvent>,
+    ) -> Option<Result<(), ModelError>> {
+        // The id may stand elsewhere.
+        if piece.item_id.is_empty() {
+            return None;
+        }
+        let part = match piece.r#type {
+            "response.output_text.delta" => None,
+            "response.reasoning_summary_text.delta" => Some(("summary", piece.summary_index)),
+            "response.reasoning_text.delta" => Some(("content", piece.content_index)),
+            // They come once more, whole.
+            "response.function_call_arguments.delta" => return Some(Ok(())),
+            _ => return None,
+        };
+        let slot = self.slot(piece.output_index, &piece.item_id, false);
+        Some(slot.map(|at| match part {
+            None => self.say(at, &piece.delta, out),
+            Some(part) => self.think(at, part, &piece.delta, out),
+        }))
+    }
+
     fn take(
         &mut self,
         kind: &str,
@@ -116,28 +148,28 @@ impl Reply {
     ) -> Result<(), ModelError> {
         match kind {
             "response.output_item.added" => {
-                let at = self.slot(&event, true)?;
+                let at = self.slot_of(&event, true)?;
                 if self.items[at].id.is_empty() {
                     self.items[at].id = text(&event["item"], "id").to_owned();
                 }
             }
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.refused |= kind == "response.refusal.delta";
-                let at = self.slot(&event, false)?;
+                let at = self.slot_of(&event, false)?;
                 self.say(at, text(&event, "delta"), out);
             }
             "response.reasoning_summary_text.delta" => {
                 let number = event["summary_index"].as_u64().unwrap_or(0);
-                let at = self.slot(&event, false)?;
+                let at = self.slot_of(&event, false)?;
                 self.think(at, ("summary", number), text(&event, "delta"), out);
             }
             "response.reasoning_text.delta" => {
                 let number = event["content_index"].as_u64().unwrap_or(0);
-                let at = self.slot(&event, false)?;
+                let at = self.slot_of(&event, false)?;
                 self.think(at, ("content", number), text(&event, "delta"), out);
             }
             "response.output_item.done" => {
-                let at = self.slot(&event, false)?;
+                let at = self.slot_of(&event, false)?;
                 self.close(at, event["item"].take(), out)?;
             }
             "response.completed" | "response.incomplete" | "response.failed" | "response.done" => {
@@ -175,12 +207,15 @@ impl Reply {
     }
 
     /// The place of the item that an event is about. `begins`: it may be a new one beside others that are open.
-    fn slot(&mut self, event: &Value, begins: bool) -> Result<usize, ModelError> {
-        let index = event["output_index"].as_u64();
+    fn slot_of(&mut self, event: &Value, begins: bool) -> Result<usize, ModelError> {
         let id = match text(event, "item_id") {
             "" => text(&event["item"], "id"),
             id => id,
         };
+        self.slot(event["output_index"].as_u64(), id, begins)
+    }
+
+    fn slot(&mut self, index: Option<u64>, id: &str, begins: bool) -> Result<usize, ModelError> {
         let by_id = |it: &Slot| !id.is_empty() && it.id == id;
         let found = match index {
             Some(_) => self.items.iter().rposition(|it| it.index == index),
@@ -378,7 +413,7 @@ impl Reply {
             let items = response["output"].as_array().map_or(&[][..], Vec::as_slice);
             for (index, item) in items.iter().enumerate() {
                 let place = json!({"output_index": index, "item": {"id": item["id"]}});
-                let at = self.slot(&place, true)?;
+                let at = self.slot_of(&place, true)?;
                 self.close(at, item.clone(), out)?;
             }
         }

@@ -141,7 +141,7 @@ impl<'a> Input<'a> {
         let is_patch = is_on_offer && native == Some(NativeTool::ApplyPatch);
         let operation = call.native.as_ref().filter(|_| is_patch);
         let operation = operation.and_then(|it| serde_json::from_str::<Value>(&it.input).ok());
-        let operation = operation.filter(Value::is_object);
+        let operation = operation.filter(is_operation);
         let is_native = operation.is_some();
         let item = match (kept, operation) {
             (Some(fields), Some(_)) => Item::Kept(Kept {
@@ -194,11 +194,27 @@ impl<'a> Input<'a> {
     }
 }
 
+/// Whether a patch's operation has what the format insists on; of a kind that is newer than this, what all kinds have.
+/// What else a model wrote goes back as a plain call.
+fn is_operation(operation: &Value) -> bool {
+    let has = |field: &str| operation[field].is_string();
+    let needs_diff = matches!(text(operation, "type"), "create_file" | "update_file");
+    has("type") && has("path") && (!needs_diff || has("diff"))
+}
+
 /// The call that an item is.
 fn call_of<'a>(item: &Value, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     items::runs(item)?;
     calls.iter().find(|it| it.id == text(item, "call_id"))
 }
+
+/// Calls that the format leaves to clients.
+const FOR_CLIENTS: &[&str] = &[
+    "computer_call",
+    "custom_tool_call",
+    "local_shell_call",
+    "shell_call",
+];
 
 /// What becomes of a kept item that is no call of ours.
 enum Fate {
@@ -223,8 +239,11 @@ fn fate(item: &Value, kept: &[Value]) -> Fate {
                 false => Fate::Gone,
             }
         }
+        "message" if items::said(item).trim().is_empty() => Fate::Gone,
         // Names what the provider has not kept.
         "item_reference" => Fate::Gone,
+        // A call that somebody was to answer, and that nobody can: it has no id.
+        _ if id.is_empty() && FOR_CLIENTS.contains(&kind) => Fate::Gone,
         // What the provider ran itself has no id of a call.
         _ if id.is_empty() => Fate::Back,
         _ => match kind.strip_suffix("_output") {

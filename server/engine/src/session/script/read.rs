@@ -138,6 +138,7 @@ impl<'a> Words<'a> {
                 "tool_calls" => StopReason::ToolCalls,
                 "max_tokens" => StopReason::MaxTokens,
                 "refusal" => StopReason::Refusal,
+                "paused" => StopReason::Paused,
                 other => StopReason::Other(other.to_owned()),
             }),
             "fail" => ModelEvent::Failed(ModelError::new(ModelErrorKind::Overloaded, self.text())),

@@ -35,6 +35,38 @@ fn a_turn_is_a_prompt_an_answer_and_its_end() {
 }
 
 #[test]
+fn a_model_that_pauses_goes_on_and_one_that_pauses_without_a_word_is_not_asked_for_ever() {
+    check(
+        r#"
+> prompt "hello"
+> model text "So far."
+> model end paused
+> model thought "Hm."
+> model end paused
+> prompt "go on"
+"#,
+        expect![[r#"
+            append user t0 "hello"
+            ask-model #0: user "hello"
+
+            show text "So far."
+
+            append assistant a0 "So far."
+            ask-model #1: user "hello" | assistant "So far." | user "[Go on.]"
+
+            show thought "Hm."
+
+            append assistant a1 "" thought "Hm."
+            append ended t0 done
+            answer p0 ended Paused
+
+            append user t1 "go on"
+            ask-model #2: user "hello" | assistant "So far." | user "go on"
+        "#]],
+    );
+}
+
+#[test]
 fn an_answer_with_calls_goes_on_whatever_it_ended_with() {
     check(
         r#"

@@ -1,34 +1,13 @@
-//! Recorded answers of the real provider, where a folder of them stands beside the project.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "a test reads its recordings from files"
-)]
-
-use std::fs;
-use std::path::PathBuf;
+//! What recorded answers of the real provider hold, and that the codec says it.
 
 use serde_json::Value;
 
-use super::{decode, frame, is_last};
-use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason};
+use super::{MessagesDecoder, frame};
+use crate::provider::recorded::{hold, recordings, values};
+use crate::provider::{ModelEvent, StopReason};
 use crate::redact::redact_strings;
 
-/// The recordings whose name ends with `suffix`, or nothing, with a word about it.
-fn recordings(suffix: &str) -> Vec<PathBuf> {
-    let root = std::env::var_os("CARGO_MANIFEST_DIR")
-        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-    let folder = root.join("../../../shared/fixtures/provider-streams/anthropic");
-    let files = fs::read_dir(&folder).into_iter().flatten();
-    let found: Vec<PathBuf> = files
-        .map(|it| it.unwrap().path())
-        .filter(|it| it.to_string_lossy().ends_with(suffix))
-        .collect();
-    if found.is_empty() {
-        eprintln!("skipped: no recordings in {}", folder.display());
-    }
-    found
-}
+const FOLDERS: &[&str] = &["anthropic"];
 
 /// What an answer says, read without the codec.
 #[derive(Debug, Default, PartialEq)]
@@ -142,19 +121,14 @@ fn check_signed(events: &[ModelEvent], name: &str) {
 
 #[test]
 fn recorded_streams_say_what_their_events_say_however_they_are_cut() {
-    for path in recordings(".chunks.txt") {
-        let name = path.display().to_string();
-        let lines = fs::read_to_string(&path).unwrap();
-        let lines: Vec<&str> = lines.lines().filter(|it| it.starts_with('{')).collect();
+    for recording in recordings(FOLDERS, ".chunks.txt") {
+        let name = recording.name.as_str();
         // Some files have several answers, one behind the other.
+        let lines = recording.lines();
         for lines in lines.split_inclusive(|it| it.contains(r#""type":"message_stop""#)) {
-            let payloads: Vec<Value> = lines
-                .iter()
-                .map(|it| serde_json::from_str(it).unwrap())
-                .collect();
+            let payloads = values(lines);
             let body = frame(lines.iter().copied());
-            let body = body.as_bytes();
-            let events = decode(std::iter::once(body));
+            let events = hold::<MessagesDecoder>(name, body.as_bytes());
             assert!(
                 matches!(events.last(), Some(ModelEvent::Ended(_))),
                 "{name}: {events:?}"
@@ -174,53 +148,17 @@ fn recorded_streams_say_what_their_events_say_however_they_are_cut() {
                 said.thought = packed(&said.thought);
             }
             assert_eq!(got, expected, "{name}");
-            check_signed(&events, &name);
-
-            // In any split.
-            for size in [1, 7, 1000] {
-                assert_eq!(
-                    decode(body.chunks(size)),
-                    events,
-                    "{name} in pieces of {size}"
-                );
-            }
-            // Every byte of a short one, fewer places of a long one; one byte at a time, all were tried above.
-            let n_places = (400_000 / body.len()).max(8);
-            let step = (body.len() / n_places).max(1);
-            for at in (0..body.len()).step_by(step) {
-                let (head, tail) = body.split_at(at);
-                assert_eq!(
-                    decode([head, tail].into_iter()),
-                    events,
-                    "{name} cut at {at}"
-                );
-                let cut = decode(std::iter::once(head));
-                assert_eq!(
-                    cut.iter().position(is_last),
-                    Some(cut.len() - 1),
-                    "{name} {at}"
-                );
-                let is_cut = matches!(
-                    cut.last(),
-                    Some(ModelEvent::Failed(ModelError {
-                        kind: ModelErrorKind::Cut,
-                        ..
-                    }))
-                );
-                let is_over = head.windows(14).any(|it| it == br#""message_stop""#);
-                assert!(is_cut || is_over, "{name} ended at {at}: {:?}", cut.last());
-            }
+            check_signed(&events, name);
         }
     }
 }
 
 #[test]
 fn recorded_whole_answers_say_what_they_say() {
-    for path in recordings(".json") {
-        let name = path.display().to_string();
-        let body = fs::read(&path).unwrap();
-        let message: Value = serde_json::from_slice(&body).unwrap();
-        let events = decode(body.chunks(1000));
+    for recording in recordings(FOLDERS, ".json") {
+        let name = recording.name.as_str();
+        let message: Value = serde_json::from_str(&recording.text).unwrap();
+        let events = hold::<MessagesDecoder>(name, recording.text.as_bytes());
         assert!(
             matches!(events.last(), Some(ModelEvent::Ended(_))),
             "{name}: {events:?}"
@@ -241,13 +179,6 @@ fn recorded_whole_answers_say_what_they_say() {
             said.thought = packed(&said.thought);
         }
         assert_eq!(got, expected, "{name}");
-        check_signed(&events, &name);
-        // Cut before its end, it is none.
-        let cut = decode(std::iter::once(&body[..body.len() * 2 / 3]));
-        let kind = cut.iter().find_map(|it| match it {
-            ModelEvent::Failed(error) => Some(error.kind),
-            _ => None,
-        });
-        assert_eq!(kind, Some(ModelErrorKind::Cut), "{name}");
+        check_signed(&events, name);
     }
 }

@@ -1,19 +1,12 @@
-//! Recorded answers of real providers, where a folder of them stands beside the project.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "a test reads its recordings from files"
-)]
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! What recorded answers of real providers hold, and that the codec says it.
 
 use serde_json::Value;
 
-use super::decode;
+use super::ChatDecoder;
+use crate::provider::recorded::{hold, recordings, values};
 use crate::provider::{ModelEvent, StopReason};
 
-const FOLDERS: [&str; 6] = [
+const FOLDERS: &[&str] = &[
     "xai",
     "openai/chat",
     "openai-compatible/chat",
@@ -21,24 +14,6 @@ const FOLDERS: [&str; 6] = [
     "deepseek/chat",
     "mistral",
 ];
-
-/// The recordings whose name ends with `suffix`, or nothing, with a word about it.
-fn recordings(suffix: &str) -> Vec<PathBuf> {
-    let root = std::env::var_os("CARGO_MANIFEST_DIR")
-        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-    let root = root.join("../../../shared/fixtures/provider-streams");
-    let folders = FOLDERS
-        .iter()
-        .filter_map(|it| fs::read_dir(root.join(it)).ok());
-    let files = folders.flatten().map(|it| it.unwrap().path());
-    let found: Vec<PathBuf> = files
-        .filter(|it| it.to_string_lossy().ends_with(suffix))
-        .collect();
-    if found.is_empty() {
-        eprintln!("skipped: no recordings in {}", root.display());
-    }
-    found
-}
 
 /// What the payloads' messages say under `field`, joined, read without the codec.
 fn join(payloads: &[Value], place: &str, fields: &[&str]) -> String {
@@ -48,7 +23,7 @@ fn join(payloads: &[Value], place: &str, fields: &[&str]) -> String {
         .collect()
 }
 
-fn check(path: &Path, payloads: &[Value], place: &str, events: &[ModelEvent]) {
+fn check(name: &str, payloads: &[Value], place: &str, events: &[ModelEvent]) {
     let said =
         |pick: fn(&ModelEvent) -> Option<&str>| events.iter().filter_map(pick).collect::<String>();
     let text = said(|it| match it {
@@ -63,17 +38,12 @@ fn check(path: &Path, payloads: &[Value], place: &str, events: &[ModelEvent]) {
         .iter()
         .filter(|it| matches!(it, ModelEvent::Call(_)))
         .count();
-    assert_eq!(
-        text,
-        join(payloads, place, &["content"]),
-        "{}",
-        path.display()
-    );
+    assert_eq!(text, join(payloads, place, &["content"]), "{}", name);
     assert_eq!(
         thought,
         join(payloads, place, &["reasoning_content", "reasoning"]),
         "{}",
-        path.display()
+        name
     );
     for event in events {
         if let ModelEvent::Call(call) = event {
@@ -82,71 +52,47 @@ fn check(path: &Path, payloads: &[Value], place: &str, events: &[ModelEvent]) {
                     .unwrap()
                     .is_object(),
                 "{}: {call:?}",
-                path.display()
+                name
             );
         }
     }
     let Some(ModelEvent::Ended(reason)) = events.last() else {
-        panic!("{}: {:?}", path.display(), events.last())
+        panic!("{}: {:?}", name, events.last())
     };
     assert_eq!(
         n_calls > 0,
         *reason == StopReason::ToolCalls,
         "{}: {reason:?}",
-        path.display()
+        name
     );
-    assert_eq!(
-        n_calls > 0,
-        path.to_string_lossy().contains("tool-call"),
-        "{}",
-        path.display()
-    );
+    assert_eq!(n_calls > 0, name.contains("tool-call"), "{}", name);
     assert!(
-        events.iter().any(|it| matches!(it, ModelEvent::Usage(_)))
-            || path.extension().unwrap() == "sse",
+        events.iter().any(|it| matches!(it, ModelEvent::Usage(_))) || name.ends_with(".sse"),
         "{}",
-        path.display()
+        name
     );
 }
 
 #[test]
 fn recorded_streams_say_what_their_chunks_say() {
-    for path in recordings(".chunks.txt")
-        .into_iter()
-        .chain(recordings(".sse"))
-    {
-        let lines = fs::read_to_string(&path).unwrap();
-        let lines: Vec<&str> = lines
-            .lines()
-            .map(|it| it.trim_start_matches("data: "))
-            .collect();
-        let lines = lines.into_iter().filter(|it| it.starts_with('{'));
-        let payloads: Vec<Value> = lines
-            .clone()
-            .map(|it| serde_json::from_str(it).unwrap())
-            .collect();
-        let body: String = lines.map(|it| format!("data: {it}\n\n")).collect();
-
-        let events = decode(std::iter::once(body.as_bytes()));
-        check(&path, &payloads, "delta", &events);
-        for size in [1, 7, 1000] {
-            assert_eq!(
-                decode(body.as_bytes().chunks(size)),
-                events,
-                "{} in pieces of {size}",
-                path.display()
-            );
-        }
+    let streams = recordings(FOLDERS, ".chunks.txt");
+    for recording in streams.iter().chain(&recordings(FOLDERS, ".sse")) {
+        let name = recording.name.as_str();
+        let lines = recording.lines();
+        let body: String = lines.iter().map(|it| format!("data: {it}\n\n")).collect();
+        let events = hold::<ChatDecoder>(name, body.as_bytes());
+        check(name, &values(&lines), "delta", &events);
     }
 }
 
 #[test]
 fn recorded_whole_answers_say_what_they_say() {
-    for path in recordings(".json") {
-        let body = fs::read(&path).unwrap();
-        let payload: Value = serde_json::from_slice(&body).unwrap();
+    for recording in recordings(FOLDERS, ".json") {
+        let name = recording.name.as_str();
+        let payload: Value = serde_json::from_str(&recording.text).unwrap();
         if payload["choices"].is_array() {
-            check(&path, &[payload], "message", &decode(body.chunks(1000)));
+            let events = hold::<ChatDecoder>(name, recording.text.as_bytes());
+            check(name, &[payload], "message", &events);
         }
     }
 }

@@ -1,50 +1,23 @@
-//! Recorded answers of real providers, where a folder of them stands beside the project.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "a test reads its recordings from files"
-)]
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! What recorded answers of real providers hold, and that the codec says it.
 
 use serde_json::Value;
 
-use super::decode;
+use super::ResponsesDecoder;
+use crate::provider::recorded::{Recording, hold, recordings, values};
 use crate::provider::responses::items;
 use crate::provider::{ModelErrorKind, ModelEvent, StopReason};
 
-const FOLDERS: [&str; 2] = ["openai/responses", "xai/responses"];
-
-/// The recordings whose name ends with `suffix`, or nothing, with a word about it.
-fn recordings(suffix: &str) -> Vec<PathBuf> {
-    let root = std::env::var_os("CARGO_MANIFEST_DIR")
-        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-    let root = root.join("../../../shared/fixtures/provider-streams");
-    let folders = FOLDERS
-        .iter()
-        .filter_map(|it| fs::read_dir(root.join(it)).ok());
-    let files = folders.flatten().map(|it| it.unwrap().path());
-    let mut found: Vec<PathBuf> = files
-        .filter(|it| it.to_string_lossy().ends_with(suffix))
-        .collect();
-    found.sort();
-    if found.is_empty() {
-        eprintln!("skipped: no recordings in {}", root.display());
-    }
-    found
-}
+const FOLDERS: &[&str] = &["openai/responses", "xai/responses"];
 
 /// What the events say against the items as they are in the recording, read without the codec.
-fn check(path: &Path, output: &[Value], expected: &str, events: &[ModelEvent]) {
-    let path = path.display();
+fn check(name: &str, output: &[Value], expected: &str, events: &[ModelEvent]) {
     let said =
         |pick: fn(&ModelEvent) -> Option<&str>| events.iter().filter_map(pick).collect::<String>();
     let text = said(|it| match it {
         ModelEvent::Text(text) => Some(text),
         _ => None,
     });
-    assert_eq!(text, expected, "{path}");
+    assert_eq!(text, expected, "{name}");
     let thought = said(|it| match it {
         ModelEvent::Thought(text) => Some(text),
         _ => None,
@@ -54,13 +27,13 @@ fn check(path: &Path, output: &[Value], expected: &str, events: &[ModelEvent]) {
         .map(items::thought)
         .filter(|it| !it.is_empty())
         .collect();
-    assert_eq!(thought, thoughts.join("\n\n"), "{path}");
+    assert_eq!(thought, thoughts.join("\n\n"), "{name}");
     let calls: Vec<&str> = events
         .iter()
         .filter_map(|it| match it {
             ModelEvent::Call(call) => {
                 let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
-                assert!(arguments.is_object(), "{path}: {call:?}");
+                assert!(arguments.is_object(), "{name}: {call:?}");
                 Some(call.id.as_str())
             }
             _ => None,
@@ -70,20 +43,20 @@ fn check(path: &Path, output: &[Value], expected: &str, events: &[ModelEvent]) {
         .iter()
         .filter(|it| it["type"] == "function_call" || it["type"] == "apply_patch_call");
     let ours: Vec<&str> = ours.map(|it| it["call_id"].as_str().unwrap()).collect();
-    assert_eq!(calls, ours, "{path}");
+    assert_eq!(calls, ours, "{name}");
     let raw = events.iter().find_map(|it| match it {
         ModelEvent::Raw(Value::Array(items)) => Some(items.len()),
         _ => None,
     });
-    assert_eq!(raw.unwrap_or(0), output.len(), "{path}");
+    assert_eq!(raw.unwrap_or(0), output.len(), "{name}");
     assert!(
         events.iter().any(|it| matches!(it, ModelEvent::Usage(_))),
-        "{path}"
+        "{name}"
     );
     let Some(ModelEvent::Ended(reason)) = events.last() else {
-        panic!("{path}: {:?}", events.last())
+        panic!("{name}: {:?}", events.last())
     };
-    assert_eq!(calls.is_empty(), *reason != StopReason::ToolCalls, "{path}");
+    assert_eq!(calls.is_empty(), *reason != StopReason::ToolCalls, "{name}");
 }
 
 /// What a stream shows: what its messages say, but for one whose deltas say another thing; those have been shown by then.
@@ -106,74 +79,54 @@ fn shown(payloads: &[Value]) -> String {
 }
 
 /// The answers of a recording, each as its payloads: some hold two, one behind the other.
-fn answers(path: &Path) -> Vec<Vec<String>> {
-    let mut answers: Vec<Vec<String>> = Vec::new();
-    let lines = fs::read_to_string(path).unwrap();
-    for line in lines.lines().filter(|it| it.starts_with('{')) {
+fn answers(recording: &Recording) -> Vec<Vec<&str>> {
+    let mut answers: Vec<Vec<&str>> = Vec::new();
+    for line in recording.lines() {
         let payload: Value = serde_json::from_str(line).unwrap();
         if payload["type"] == "response.created" || answers.is_empty() {
             answers.push(Vec::new());
         }
-        answers.last_mut().unwrap().push(line.to_owned());
+        answers.last_mut().unwrap().push(line);
     }
     answers
 }
 
 #[test]
 fn recorded_streams_say_what_their_items_say() {
-    for path in recordings(".chunks.txt") {
-        for lines in answers(&path) {
-            check_stream(&path, &lines);
+    for recording in recordings(FOLDERS, ".chunks.txt") {
+        for lines in answers(&recording) {
+            check_stream(&recording.name, &lines);
         }
     }
 }
 
-fn check_stream(path: &Path, lines: &[String]) {
+fn check_stream(name: &str, lines: &[&str]) {
     let body: String = lines.iter().map(|it| format!("data: {it}\n\n")).collect();
-    let payloads: Vec<Value> = lines
-        .iter()
-        .map(|it| serde_json::from_str(it).unwrap())
-        .collect();
-    let events = decode(std::iter::once(body.as_bytes()));
-    if path.to_string_lossy().contains("openai-error") {
+    let payloads = values(lines);
+    let events = hold::<ResponsesDecoder>(name, body.as_bytes());
+    if name.contains("openai-error") {
         let Some(ModelEvent::Failed(error)) = events.last() else {
             panic!("{events:?}")
         };
         assert_eq!(error.kind, ModelErrorKind::Quota);
-    } else {
-        let output: Vec<Value> = payloads
-            .iter()
-            .filter(|it| it["type"] == "response.output_item.done")
-            .map(|it| it["item"].clone())
-            .collect();
-        check(path, &output, &shown(&payloads), &events);
+        return;
     }
-    for size in [1, 7, 1000] {
-        let cut = decode(body.as_bytes().chunks(size));
-        assert_eq!(cut, events, "{} in pieces of {size}", path.display());
-    }
-    // Cut off anywhere, it is an error or the same, and never an answer without its end.
-    let step = (body.len() / 20).max(1);
-    for at in (0..body.len()).step_by(step) {
-        let cut = decode(std::iter::once(&body.as_bytes()[..at]));
-        assert!(
-            matches!(cut.last(), Some(ModelEvent::Failed(_))) || cut == events,
-            "{} cut off at {at}: {:?}",
-            path.display(),
-            cut.last()
-        );
-    }
+    let output: Vec<Value> = payloads
+        .iter()
+        .filter(|it| it["type"] == "response.output_item.done")
+        .map(|it| it["item"].clone())
+        .collect();
+    check(name, &output, &shown(&payloads), &events);
 }
 
 #[test]
 fn recorded_whole_answers_say_what_they_say() {
-    for path in recordings(".json") {
-        let body = fs::read(&path).unwrap();
-        let payload: Value = serde_json::from_slice(&body).unwrap();
+    for recording in recordings(FOLDERS, ".json") {
+        let payload: Value = serde_json::from_str(&recording.text).unwrap();
         if let Some(output) = payload["output"].as_array() {
-            let output = output.clone();
-            let expected = items::all_said(&output);
-            check(&path, &output, &expected, &decode(body.chunks(1000)));
+            let expected = items::all_said(output);
+            let events = hold::<ResponsesDecoder>(&recording.name, recording.text.as_bytes());
+            check(&recording.name, output, &expected, &events);
         }
     }
 }

@@ -1,0 +1,85 @@
+//! What a session is opened with, of the configuration and of what is known of its model.
+
+use crate::endpoint;
+use crate::main_loop::Host;
+use crate::process::sandbox::Kernel;
+use crate::tools;
+use crate::workspace::Workspace;
+use engine::context::instructions::{self, System};
+use engine::context::project::InstructionFile;
+use engine::models;
+use engine::session::{Retries, Settings};
+use protocol::config::Config;
+use std::path::Path;
+
+impl Host {
+    pub(super) fn settings(
+        &mut self,
+        session: &str,
+        config: &Config,
+        workspace: &Workspace,
+        files: &[InstructionFile],
+    ) -> Settings {
+        let (provider, model, natives) = match endpoint::reach(config) {
+            Ok(reached) => (reached.provider, reached.model, reached.natives),
+            // Said when the model is asked.
+            Err(_) => {
+                let model = &config.default_model;
+                (model.provider.clone(), model.name.clone(), Vec::new())
+            }
+        };
+        let reasoning = models::reasoning(config, &format!("{provider}/{model}"));
+        let limits = &config.limits;
+        Settings {
+            provider,
+            model,
+            reasoning,
+            natives,
+            learned: self.learned(config),
+            window: self.models.window(config),
+            cache_key: session.to_string(),
+            system: System::new(&told(workspace), files),
+            tools: tools::specs(),
+            max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
+            temperature: config.default_model.temperature,
+            queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
+            edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
+            turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
+            retries: Retries {
+                most: u32::try_from(limits.model_retries).unwrap_or(u32::MAX),
+                first_ms: limits.model_retry_ms,
+                longest_ms: limits.model_retry_max_secs.saturating_mul(1000),
+                spread: spread(),
+            },
+            attended: self.attended,
+            safety: config.safety.clone(),
+            standing: self.standing(workspace.root()),
+            can_hold: Kernel::look().holds_reading(),
+        }
+    }
+}
+
+/// What is added to a session's own waits, percent.
+fn spread() -> u32 {
+    const MOST: u32 = 25;
+    let mut drawn = [0; 1];
+    // Without randomness it comes back with the others.
+    let _ = getrandom::getrandom(&mut drawn);
+    u32::from(drawn[0]) % (MOST + 1)
+}
+
+/// The folders that the model is told of.
+fn told(workspace: &Workspace) -> instructions::Folders {
+    let shown = |it: &Path| it.display().to_string();
+    let mut others = Vec::new();
+    for it in workspace.others().map(shown) {
+        if !others.contains(&it) {
+            others.push(it);
+        }
+    }
+    instructions::Folders {
+        project: shown(workspace.root()),
+        others,
+        scratchpad: workspace.scratchpad().map(shown),
+    }
+}
