@@ -39,7 +39,9 @@ def faults(wire: str, body: dict) -> list[str]:
     beyond = BEYOND.get(wire, {})
     body = {key: value for key, value in body.items() if key not in beyond or value != beyond[key]}
     if wire == "responses":
-        body = {**body, "input": [identified(it) for it in body["input"]]}
+        if sent := [f"body.input[{at}] has {key}" for at, it in enumerate(body["input"]) for key in left_out(it) if key in it]:
+            return sent[:MOST]
+        body = {**body, "input": [{**left_out(it), **it} for it in body["input"]]}
     # Lists of the SDKs' types are read only while they are walked, and the adapter must live until then.
     adapter = types(wire)
     try:
@@ -50,19 +52,16 @@ def faults(wire: str, body: dict) -> list[str]:
     return left_over(body, plain, "body")[:MOST]
 
 
-def identified(item: dict) -> dict:
-    """An item of an answer with what the SDK's type insists on and a client of `store: false` leaves out on purpose: the id, which
-    names what the provider has not kept (spec 17.4), and a message's status, which comes only with an id. All else is judged."""
+def left_out(item: dict) -> dict:
+    """What the SDK's type insists on in an item of an answer, and must not be sent: the id, which with `store: false` names what the
+    provider has not kept (spec 17.4), and a message's status, which comes only with an id. All else of the item is judged."""
     match item.get("type"):
         case "reasoning":
-            left_out = {"id": "rs_0"}
+            return {"id": "rs_0"}
         case "message" if item.get("role") == "assistant":
-            left_out = {"id": "msg_0", "status": "completed"}
+            return {"id": "msg_0", "status": "completed"}
         case _:
-            return item
-    if sent := left_out.keys() & item.keys():
-        raise ValueError(f"{item['type']} has {sorted(sent)}")
-    return {**left_out, **item}
+            return {}
 
 
 def gemini(body: dict) -> list[str]:
@@ -116,7 +115,8 @@ def left_over(sent: Any, read: Any, path: str) -> list[str]:
                 continue
             if key not in read:
                 found.append(f"{path}.{key} is not in the SDK's type")
-            elif key not in FREE:
+            # The conversation of Responses is an `input` too, and not free.
+            elif key not in FREE or path == "body":
                 found += left_over(value, read[key], f"{path}.{key}")
         return found
     if isinstance(sent, list) and isinstance(read, list):
