@@ -157,5 +157,5 @@ def measure(start: Callable[[Path, str, str], Any], folder: Path, times: int, ro
                 grown.append((editor.status("VmRSS") - memory) / 1024)
         row(f"{kind}: CPU for {DELTAS:,} deltas", costs, "s", f"{len(connections)} connection of {turn + 1} turns")
         row(f"{kind}: deltas", rates, "per s", f"{len(pieces)} notifications")
-        row(f"{kind}: memory that such a turn adds", grown, "MiB", "asked <= 10")
+        row(f"{kind}: memory a turn adds", grown, "MiB", "asked <= 10")
         editor.close()
