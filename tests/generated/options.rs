@@ -89,10 +89,11 @@ fn walk(schema: &Value, prefix: &str, mark: &str, out: &mut Vec<Setting>) {
                 key,
                 default: option["default"].clone(),
                 mark: mark.to_owned(),
+                // A row is one line.
                 doc: option["description"]
                     .as_str()
                     .unwrap_or_default()
-                    .to_owned(),
+                    .replace('\n', " "),
                 schema: option.clone(),
             });
         }
