@@ -5,13 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::provider::broken::limit;
+use crate::provider::broken::{MAX_ARGUMENTS, MAX_CALLS, too_long_arguments, too_many_calls};
 use crate::provider::{ModelError, ModelEvent, NativeTool, ToolCall, native};
-
-/// The most calls in one reply.
-pub const MAX_CALLS: usize = 256;
-/// The most bytes of one call's arguments.
-pub const MAX_ARGUMENTS: usize = 4 << 20;
 
 /// The blocks of one answer, in the order they began.
 #[derive(Clone, Default, PartialEq)]
@@ -100,9 +95,7 @@ impl Blocks {
         };
         self.n_calls += usize::from(block.is_call());
         if self.n_calls > MAX_CALLS {
-            return Err(limit(&format!(
-                "made more than {MAX_CALLS} tool calls in one answer"
-            )));
+            return Err(too_many_calls());
         }
         let at = self.all.len();
         let text = block.text("text").filter(|_| block.is("text"));
@@ -152,10 +145,7 @@ impl Blocks {
         };
         let block = &mut self.all[at];
         if block.json.len() + piece.len() > MAX_ARGUMENTS {
-            return Err(limit(&format!(
-                "wrote more than {} MiB of arguments for one tool call",
-                MAX_ARGUMENTS >> 20
-            )));
+            return Err(too_long_arguments());
         }
         block.json.push_str(piece);
         Ok(())

@@ -7,13 +7,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::provider::broken::limit;
+use crate::provider::broken::{MAX_ARGUMENTS, MAX_CALLS, too_long_arguments, too_many_calls};
 use crate::provider::{ModelError, ModelErrorKind, ModelEvent, ToolCall};
-
-/// The most calls in one reply.
-pub const MAX_CALLS: usize = 256;
-/// The most bytes of one call's arguments.
-pub const MAX_ARGUMENTS: usize = 4 << 20;
 
 /// A piece of a call. Empty texts stand for missing ones.
 #[derive(Clone, Copy, Debug)]
@@ -155,9 +150,7 @@ impl Calls {
     ) -> Result<(), ModelError> {
         self.close_leading_whole(out)?;
         if self.all.len() == MAX_CALLS {
-            return Err(limit(&format!(
-                "made more than {MAX_CALLS} tool calls in one answer"
-            )));
+            return Err(too_many_calls());
         }
         let mut call = Call {
             index: fragment.index,
@@ -241,10 +234,7 @@ struct Arguments {
 impl Arguments {
     fn push(&mut self, piece: &str) -> Result<(), ModelError> {
         if self.text.len() + piece.len() > MAX_ARGUMENTS {
-            return Err(limit(&format!(
-                "wrote more than {} MiB of arguments for one tool call",
-                MAX_ARGUMENTS >> 20
-            )));
+            return Err(too_long_arguments());
         }
         self.text.push_str(piece);
         for byte in piece.bytes() {

@@ -6,15 +6,15 @@ use serde_json::{Map, Value, json};
 use super::contents::PARTS;
 use super::end::{Counts, not_json, stop_reason};
 use super::error;
-use super::partial::{self, Arguments, MAX_ARGUMENTS};
+use super::partial::Arguments;
 use super::piece::Piece;
 use crate::provider::body::Body;
-use crate::provider::broken::{cut, limit, too_long};
+use crate::provider::broken::{
+    MAX_ARGUMENTS, MAX_CALLS, cut, limit, too_long, too_long_arguments, too_many_calls,
+};
 use crate::provider::sse::{MAX_EVENT, TooLong};
 use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};
 
-/// The most calls in one answer.
-const MAX_CALLS: usize = 256;
 /// The most parts of one answer that are kept.
 const MAX_PARTS: usize = 65_536;
 
@@ -289,9 +289,7 @@ impl Reply {
         out: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         if self.ids.len() == MAX_CALLS {
-            return Err(limit(&format!(
-                "made more than {MAX_CALLS} tool calls in one answer"
-            )));
+            return Err(too_many_calls());
         }
         let call = &part["functionCall"];
         let arguments = match &call["args"] {
@@ -299,7 +297,7 @@ impl Reply {
             args => args.to_string(),
         };
         if arguments.len() > MAX_ARGUMENTS {
-            return Err(partial::too_large());
+            return Err(too_long_arguments());
         }
         let id = self.free_id(call["id"].as_str().unwrap_or_default());
         self.ids.push(id.clone());

@@ -4,10 +4,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::provider::broken::{MAX_ARGUMENTS, too_long_arguments};
 use crate::provider::{ModelError, ModelErrorKind};
-
-/// The most bytes of one call's arguments.
-pub(super) const MAX_ARGUMENTS: usize = 4 << 20;
 
 /// How deep a place may lie: values are written and dropped level by level.
 const MAX_DEPTH: usize = 64;
@@ -40,7 +38,7 @@ impl Arguments {
         let path = piece["jsonPath"].as_str().unwrap_or_default();
         self.n_bytes += path.len() + piece["stringValue"].as_str().map_or(8, str::len);
         if self.n_bytes > MAX_ARGUMENTS {
-            return Err(too_large());
+            return Err(too_long_arguments());
         }
         let goes_on = self.open.as_deref() == Some(path);
         self.open = (piece["willContinue"] == true).then(|| path.to_owned());
@@ -152,14 +150,6 @@ fn number(value: &Value) -> Value {
         Some(double) if double.fract() == 0.0 && double.abs() < MOST => Value::from(double as i64),
         _ => value.clone(),
     }
-}
-
-pub(super) fn too_large() -> ModelError {
-    let message = format!(
-        "the model wrote more than {} MiB of arguments for one tool call; ask for smaller steps",
-        MAX_ARGUMENTS >> 20
-    );
-    ModelError::new(ModelErrorKind::Limit, message)
 }
 
 fn nowhere() -> ModelError {

@@ -7,14 +7,11 @@ use serde_json::{Value, json};
 use super::error;
 use super::messages::THINKING;
 use super::piece::Piece;
-use crate::provider::broken::{cut, too_long};
+use crate::provider::broken::{MAX_CALLS, cut, too_long, too_many_calls};
 use crate::provider::ndjson::{Framer, MAX_LINE, TooLong};
 use crate::provider::{
     Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, ToolCall, Usage, failure,
 };
-
-/// The most calls in one answer.
-const MAX_CALLS: usize = 256;
 
 /// The decoder of one answer.
 #[derive(Clone, Default, PartialEq)]
@@ -181,13 +178,6 @@ fn usage(line: &Value) -> Option<Usage> {
         output: output.unwrap_or(0),
         ..Usage::default()
     })
-}
-
-fn too_many_calls() -> ModelError {
-    let message = format!(
-        "the model made more than {MAX_CALLS} tool calls in one answer; ask for smaller steps"
-    );
-    ModelError::new(ModelErrorKind::Limit, message)
 }
 
 fn not_json() -> ModelError {

@@ -15,10 +15,6 @@ use crate::provider::broken::cut;
 use crate::provider::sse::{Event, TooLong};
 use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, Usage, failure};
 
-/// The most calls in one reply.
-pub const MAX_CALLS: usize = 256;
-/// The most bytes of one call's arguments.
-pub const MAX_ARGUMENTS: usize = 4 << 20;
 /// The most items in one reply, open or done.
 pub const MAX_ITEMS: usize = 4096;
 /// The most bytes of all items of one reply, which are kept to be sent back.

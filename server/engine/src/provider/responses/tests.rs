@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::decode::{self, ResponsesDecoder};
 use crate::provider::ModelEvent;
+use crate::provider::broken::{MAX_ARGUMENTS, MAX_CALLS};
 use crate::provider::cuts;
 
 /// Decodes `pieces` as they come.
@@ -394,12 +395,12 @@ fn too_many_calls_or_arguments_or_items_name_the_limit() {
     let delta =
         |index: usize| format!("output_text.delta {{\"output_index\":{index},\"delta\":\"x\"}}\n");
     let all = [
-        failed((0..=decode::MAX_CALLS).map(|it| call(it, "{}")).collect()),
-        failed(call(0, &"x".repeat(decode::MAX_ARGUMENTS + 1))),
+        failed((0..=MAX_CALLS).map(|it| call(it, "{}")).collect()),
+        failed(call(0, &"x".repeat(MAX_ARGUMENTS + 1))),
         failed((0..=decode::MAX_ITEMS).map(delta).collect()),
         failed(
             (0..9)
-                .map(|it| call(it, &"x".repeat(decode::MAX_ARGUMENTS)))
+                .map(|it| call(it, &"x".repeat(MAX_ARGUMENTS)))
                 .collect(),
         ),
     ];

@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use super::super::ends::protocol;
 use super::super::items::{self, BETWEEN, Runs, text};
-use super::{MAX_ARGUMENTS, MAX_CALLS, MAX_ITEMS, MAX_KEPT, Reply, Slot};
-use crate::provider::broken::limit;
+use super::{MAX_ITEMS, MAX_KEPT, Reply, Slot};
+use crate::provider::broken::{
+    MAX_ARGUMENTS, MAX_CALLS, limit, too_long_arguments, too_many_calls,
+};
 use crate::provider::native::{self, NativeTool};
 use crate::provider::{ModelError, ModelEvent, ToolCall};
 
@@ -138,9 +140,7 @@ impl Reply {
     /// The call in an item. Gives it an id of its own where the server has not.
     pub(super) fn call(&mut self, runs: &Runs, item: &mut Value) -> Result<ToolCall, ModelError> {
         if self.calls.len() == MAX_CALLS {
-            return Err(limit(&format!(
-                "made more than {MAX_CALLS} tool calls in one answer"
-            )));
+            return Err(too_many_calls());
         }
         let is_taken = |id: &str| self.calls.iter().any(|it| it == id);
         let id = match text(item, "call_id") {
@@ -185,10 +185,7 @@ impl Reply {
         };
         let written = call.native.as_ref().map_or(&call.arguments, |it| &it.input);
         if written.len() > MAX_ARGUMENTS {
-            return Err(limit(&format!(
-                "wrote more than {} MiB of arguments for one tool call",
-                MAX_ARGUMENTS >> 20
-            )));
+            return Err(too_long_arguments());
         }
         Ok(call)
     }
