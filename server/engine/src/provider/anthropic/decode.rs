@@ -4,47 +4,17 @@ use serde_json::{Value, json};
 
 use super::blocks::{Blocks, End};
 use super::piece::Piece;
-use crate::provider::body::Body;
-use crate::provider::broken::{cut, too_long};
-use crate::provider::sse::{Event, MAX_EVENT, TooLong};
-use crate::provider::{
-    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
-};
+use crate::provider::body::{self, Answer};
+use crate::provider::broken::cut;
+use crate::provider::sse::Event;
+use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure};
 
 /// The decoder of one answer.
-#[derive(Clone, Default, PartialEq)]
-pub struct MessagesDecoder {
-    body: Body,
-    reply: Reply,
-}
-
-impl Decoder for MessagesDecoder {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
-        let fits = self.body.feed(bytes, |it| self.reply.event(it, out));
-        if let Err(TooLong) = fits {
-            self.reply.fail(too_long(MAX_EVENT, "event"), out);
-        }
-    }
-
-    fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        self.reply.at_end = true;
-        match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
-            Err(TooLong) => self.reply.fail(too_long(MAX_EVENT, "event"), out),
-            Ok(None) => {}
-            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
-                Ok(message) => self.reply.whole(&message, out),
-                Err(error) if error.is_eof() => {}
-                Err(_) => self.reply.fail(not_ours(), out),
-            },
-        }
-        // An answer that is over says nothing more.
-        self.reply.fail(cut(), out);
-    }
-}
+pub type MessagesDecoder = Answer<Reply>;
 
 /// What the answer has said so far.
 #[derive(Clone, Default, PartialEq)]
-struct Reply {
+pub struct Reply {
     blocks: Blocks,
     usage: Tally,
     /// The id of the message that has begun.
@@ -59,7 +29,7 @@ struct Reply {
     over: bool,
 }
 
-impl Reply {
+impl body::Reply for Reply {
     fn event(&mut self, event: Event<'_>, out: &mut Vec<ModelEvent>) {
         let data = event.data.trim();
         // What is no object is not for us: a keep-alive, an extension.
@@ -84,6 +54,46 @@ impl Reply {
         }
     }
 
+    /// A body that is one message, or an error.
+    fn whole(&mut self, message: Value, _: &str, out: &mut Vec<ModelEvent>) {
+        let message = &message;
+        let taken = match message["content"].is_array() {
+            true => self.begin(message, out),
+            false if message["error"].is_null() => Err(not_ours()),
+            false => Err(failure::from_stream(message)),
+        };
+        match taken {
+            Ok(()) => self.done(out),
+            Err(error) => self.fail(error, out),
+        }
+    }
+
+    fn at_end(&mut self) {
+        self.at_end = true;
+    }
+
+    fn close(&mut self, out: &mut Vec<ModelEvent>) {
+        // An answer that is over says nothing more.
+        self.fail(cut(), out);
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        self.blocks.end(End::Broken, out);
+        out.extend(self.blocks.raw().map(ModelEvent::Raw));
+        out.extend(self.usage.whole().map(ModelEvent::Usage));
+        out.push(ModelEvent::Failed(error));
+        self.over = true;
+    }
+
+    fn not_ours() -> ModelError {
+        not_ours()
+    }
+}
+
+impl Reply {
     /// Takes the next piece of a block; not of every kind.
     fn piece(
         &mut self,
@@ -172,19 +182,6 @@ impl Reply {
         }
     }
 
-    /// A body that is one message, or an error.
-    fn whole(&mut self, message: &Value, out: &mut Vec<ModelEvent>) {
-        let taken = match message["content"].is_array() {
-            true => self.begin(message, out),
-            false if message["error"].is_null() => Err(not_ours()),
-            false => Err(failure::from_stream(message)),
-        };
-        match taken {
-            Ok(()) => self.done(out),
-            Err(error) => self.fail(error, out),
-        }
-    }
-
     /// The answer says that it is complete.
     fn done(&mut self, out: &mut Vec<ModelEvent>) {
         self.blocks.end(end_of(self.stop.as_deref()), out);
@@ -203,17 +200,6 @@ impl Reply {
         out.extend(self.blocks.raw().map(ModelEvent::Raw));
         out.extend(self.usage.whole().map(ModelEvent::Usage));
         out.push(ModelEvent::Ended(reason));
-        self.over = true;
-    }
-
-    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
-        if self.over {
-            return;
-        }
-        self.blocks.end(End::Broken, out);
-        out.extend(self.blocks.raw().map(ModelEvent::Raw));
-        out.extend(self.usage.whole().map(ModelEvent::Usage));
-        out.push(ModelEvent::Failed(error));
         self.over = true;
     }
 

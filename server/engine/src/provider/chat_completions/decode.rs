@@ -8,50 +8,17 @@ use serde_json::{Map, Value, json};
 use super::calls::{Calls, Fragment};
 use super::details::Details;
 use super::wire::{self, Chunk, Delta};
-use crate::provider::body::{Body, is_cut};
-use crate::provider::broken::{cut, too_long};
-use crate::provider::sse::{Event, MAX_EVENT, TooLong};
-use crate::provider::{
-    Decoder, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure,
-};
+use crate::provider::body::{self, Answer, Reply as _, is_cut};
+use crate::provider::broken::cut;
+use crate::provider::sse::Event;
+use crate::provider::{ModelError, ModelErrorKind, ModelEvent, StopReason, Usage, failure};
 
 /// The decoder of one answer.
-#[derive(Clone, Default, PartialEq)]
-pub struct ChatDecoder {
-    body: Body,
-    reply: Reply,
-}
-
-impl Decoder for ChatDecoder {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
-        let fits = self.body.feed(bytes, |it| self.reply.event(it, out));
-        if let Err(TooLong) = fits {
-            self.reply.fail(too_long(MAX_EVENT, "event"), out);
-        }
-    }
-
-    fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        self.reply.at_end = true;
-        match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
-            Err(TooLong) => self.reply.fail(too_long(MAX_EVENT, "event"), out),
-            Ok(None) => {}
-            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
-                // The same way as a chunk, whose shape it shares; the end of the body is then its end.
-                Ok(_) => {
-                    self.reply.payload("", &String::from_utf8_lossy(&body), out);
-                    self.reply.done(out);
-                }
-                Err(error) if error.is_eof() => {}
-                Err(_) => self.reply.fail(not_json(), out),
-            },
-        }
-        self.reply.close(out);
-    }
-}
+pub type ChatDecoder = Answer<Reply>;
 
 /// What the answer has said so far.
 #[derive(Clone, Default, PartialEq)]
-struct Reply {
+pub struct Reply {
     calls: Calls,
     usage: Option<Usage>,
     finish: Option<String>,
@@ -66,7 +33,7 @@ struct Reply {
     over: bool,
 }
 
-impl Reply {
+impl body::Reply for Reply {
     fn event(&mut self, event: Event<'_>, out: &mut Vec<ModelEvent>) {
         match event.data.trim() {
             "[DONE]" => self.done(out),
@@ -74,6 +41,47 @@ impl Reply {
         }
     }
 
+    /// The same way as a chunk, whose shape it shares; the end of the body is then its end.
+    fn whole(&mut self, _: Value, text: &str, out: &mut Vec<ModelEvent>) {
+        self.payload("", text, out);
+        self.done(out);
+    }
+
+    fn at_end(&mut self) {
+        self.at_end = true;
+    }
+
+    /// The transport has closed. After a finish reason that is as good as `[DONE]`, which some servers leave out; only
+    /// a call that began even later is cut.
+    fn close(&mut self, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        if self.finish.is_none() {
+            return self.fail(cut(), out);
+        }
+        match self.calls.close_whole(out) {
+            Ok(()) => self.done(out),
+            Err(error) => self.fail(error, out),
+        }
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        self.give_raw(out);
+        out.extend(self.usage.map(ModelEvent::Usage));
+        out.push(ModelEvent::Failed(error));
+        self.over = true;
+    }
+
+    fn not_ours() -> ModelError {
+        not_json()
+    }
+}
+
+impl Reply {
     fn payload(&mut self, name: &str, data: &str, out: &mut Vec<ModelEvent>) {
         // What is no object is not for us: a keep-alive, an extension.
         if self.over || !data.starts_with('{') {
@@ -164,31 +172,6 @@ impl Reply {
         self.give_raw(out);
         out.extend(self.usage.map(ModelEvent::Usage));
         out.push(ModelEvent::Ended(self.stop_reason()));
-        self.over = true;
-    }
-
-    /// The transport has closed. After a finish reason that is as good as `[DONE]`, which some servers leave out; only
-    /// a call that began even later is cut.
-    fn close(&mut self, out: &mut Vec<ModelEvent>) {
-        if self.over {
-            return;
-        }
-        if self.finish.is_none() {
-            return self.fail(cut(), out);
-        }
-        match self.calls.close_whole(out) {
-            Ok(()) => self.done(out),
-            Err(error) => self.fail(error, out),
-        }
-    }
-
-    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
-        if self.over {
-            return;
-        }
-        self.give_raw(out);
-        out.extend(self.usage.map(ModelEvent::Usage));
-        out.push(ModelEvent::Failed(error));
         self.over = true;
     }
 

@@ -8,55 +8,22 @@ use super::end::{Counts, not_json, stop_reason};
 use super::error;
 use super::partial::Arguments;
 use super::piece::Piece;
-use crate::provider::body::Body;
+use crate::provider::body::{self, Answer, Reply as _};
 use crate::provider::broken::{
-    MAX_ARGUMENTS, MAX_CALLS, cut, limit, too_long, too_long_arguments, too_many_calls,
+    MAX_ARGUMENTS, MAX_CALLS, cut, limit, too_long_arguments, too_many_calls,
 };
-use crate::provider::sse::{MAX_EVENT, TooLong};
-use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};
+use crate::provider::sse::Event;
+use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, Usage, failure};
 
 /// The most parts of one answer that are kept.
 const MAX_PARTS: usize = 65_536;
 
 /// The decoder of one answer.
-#[derive(Clone, Default, PartialEq)]
-pub struct GeminiDecoder {
-    body: Body,
-    reply: Reply,
-}
-
-impl Decoder for GeminiDecoder {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
-        let fits = self
-            .body
-            .feed_or(b"{[", bytes, |it| self.reply.event(it.data, out));
-        if let Err(TooLong) = fits {
-            self.reply.fail(too_long(MAX_EVENT, "event"), out);
-        }
-    }
-
-    fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        self.reply.ending = true;
-        match std::mem::take(&mut self.body).end(|it| self.reply.event(it.data, out)) {
-            Err(TooLong) => self.reply.fail(too_long(MAX_EVENT, "event"), out),
-            Ok(None) => {}
-            // From a gateway that passes `alt=sse` over: one response, or a list of them.
-            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
-                Ok(Value::Array(all)) => {
-                    all.into_iter().for_each(|it| self.reply.response(it, out))
-                }
-                Ok(one) => self.reply.response(one, out),
-                Err(error) if error.is_eof() => {}
-                Err(_) => self.reply.fail(not_json(), out),
-            },
-        }
-        self.reply.close(out);
-    }
-}
+pub type GeminiDecoder = Answer<Reply>;
 
 /// What the answer has said so far.
 #[derive(Clone, Default, PartialEq)]
-struct Reply {
+pub struct Reply {
     /// What goes back with the conversation: the parts as they came. Only texts without a signature are joined.
     parts: Vec<Value>,
     /// The call that is being written.
@@ -68,8 +35,8 @@ struct Reply {
     blocked: bool,
     /// Whether a response of this format has come.
     has_begun: bool,
-    /// What comes now has had no end of its own.
-    ending: bool,
+    /// Whether the transport has closed, so that an event may have lost its end.
+    at_end: bool,
     over: bool,
 }
 
@@ -81,8 +48,11 @@ struct Open {
     arguments: Arguments,
 }
 
-impl Reply {
-    fn event(&mut self, data: &str, out: &mut Vec<ModelEvent>) {
+impl body::Reply for Reply {
+    const WHOLE: &[u8] = b"{[";
+
+    fn event(&mut self, event: Event<'_>, out: &mut Vec<ModelEvent>) {
+        let data = event.data;
         if self.over {
             return;
         }
@@ -96,13 +66,62 @@ impl Reply {
             Ok(Value::Array(all)) => all.into_iter().for_each(|it| self.response(it, out)),
             Ok(one) => self.response(one, out),
             // A piece of an event, at the stream's end: the stream is cut, which its end will say.
-            Err(error) if self.ending && error.is_eof() => {}
+            Err(error) if self.at_end && error.is_eof() => {}
             Err(_) if !data.starts_with('{') => {}
             Err(_) if self.has_begun => self.fail(failure::damaged(), out),
             Err(_) => self.fail(not_json(), out),
         }
     }
 
+    fn whole(&mut self, value: Value, _: &str, out: &mut Vec<ModelEvent>) {
+        // From a gateway that passes `alt=sse` over: one response, or a list of them.
+        match value {
+            Value::Array(all) => all.into_iter().for_each(|it| self.response(it, out)),
+            one => self.response(one, out),
+        }
+    }
+
+    fn at_end(&mut self) {
+        self.at_end = true;
+    }
+
+    /// The transport has closed.
+    fn close(&mut self, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        let Some(finish) = self.finish.clone() else {
+            // A blocked prompt has no candidate, and so no finish reason.
+            return match self.blocked {
+                true => self.done(StopReason::Refusal, out),
+                false => self.fail(cut(), out),
+            };
+        };
+        // One that was being written when the answer reached its limit is given up.
+        if finish != "MAX_TOKENS"
+            && let Err(error) = self.close_call(out)
+        {
+            return self.fail(error, out);
+        }
+        match stop_reason(&finish, !self.ids.is_empty()) {
+            Ok(reason) => self.done(reason, out),
+            Err(error) => self.fail(error, out),
+        }
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
+        if !self.over {
+            self.say_rest(out);
+            out.push(ModelEvent::Failed(error));
+        }
+    }
+
+    fn not_ours() -> ModelError {
+        not_json()
+    }
+}
+
+impl Reply {
     /// A response of texts.
     fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<ModelEvent>) {
         self.has_begun = true;
@@ -323,40 +342,9 @@ impl Reply {
             .unwrap_or_default()
     }
 
-    /// The transport has closed.
-    fn close(&mut self, out: &mut Vec<ModelEvent>) {
-        if self.over {
-            return;
-        }
-        let Some(finish) = self.finish.clone() else {
-            // A blocked prompt has no candidate, and so no finish reason.
-            return match self.blocked {
-                true => self.done(StopReason::Refusal, out),
-                false => self.fail(cut(), out),
-            };
-        };
-        // One that was being written when the answer reached its limit is given up.
-        if finish != "MAX_TOKENS"
-            && let Err(error) = self.close_call(out)
-        {
-            return self.fail(error, out);
-        }
-        match stop_reason(&finish, !self.ids.is_empty()) {
-            Ok(reason) => self.done(reason, out),
-            Err(error) => self.fail(error, out),
-        }
-    }
-
     fn done(&mut self, reason: StopReason, out: &mut Vec<ModelEvent>) {
         self.say_rest(out);
         out.push(ModelEvent::Ended(reason));
-    }
-
-    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
-        if !self.over {
-            self.say_rest(out);
-            out.push(ModelEvent::Failed(error));
-        }
     }
 
     /// What comes right before the last event.

@@ -29,7 +29,7 @@ impl Decoder for OllamaDecoder {
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        self.reply.ending = true;
+        self.reply.at_end = true;
         let finished = self.framer.finish(|it| self.reply.line(it, out));
         if let Err(TooLong) = finished {
             self.reply.fail(too_long(MAX_LINE, "line"), out);
@@ -47,8 +47,8 @@ struct Reply {
     usage: Option<Usage>,
     /// Whether a line of this format has come.
     has_begun: bool,
-    /// What comes now has had no end of its own.
-    ending: bool,
+    /// Whether the transport has closed, so that a line may have lost its end.
+    at_end: bool,
     over: bool,
 }
 
@@ -66,7 +66,7 @@ impl Reply {
         let line: Value = match serde_json::from_slice(line) {
             Ok(line) => line,
             // The transport cut it, which the end will say.
-            Err(error) if self.ending && (error.is_eof() || is_cut_character(line)) => return,
+            Err(error) if self.at_end && (error.is_eof() || is_cut_character(line)) => return,
             Err(_) if self.has_begun => return self.fail(failure::damaged(), out),
             Err(_) => return self.fail(not_json(), out),
         };

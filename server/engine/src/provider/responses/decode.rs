@@ -7,13 +7,13 @@ mod slots;
 
 use serde_json::{Value, json};
 
-use super::ends::{cancelled, not_json, too_long, usage};
+use super::ends::{cancelled, not_json, usage};
 use super::items::text;
 use super::piece::Piece;
-use crate::provider::body::Body;
+use crate::provider::body::{self, Answer};
 use crate::provider::broken::cut;
-use crate::provider::sse::{Event, TooLong};
-use crate::provider::{Decoder, ModelError, ModelEvent, StopReason, Usage, failure};
+use crate::provider::sse::Event;
+use crate::provider::{ModelError, ModelEvent, StopReason, Usage, failure};
 
 /// The most items in one reply, open or done.
 pub const MAX_ITEMS: usize = 4096;
@@ -21,38 +21,11 @@ pub const MAX_ITEMS: usize = 4096;
 pub const MAX_KEPT: usize = 32 << 20;
 
 /// The decoder of one answer.
-#[derive(Clone, Default, PartialEq)]
-pub struct ResponsesDecoder {
-    body: Body,
-    reply: Reply,
-}
-
-impl Decoder for ResponsesDecoder {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) {
-        let fits = self.body.feed(bytes, |it| self.reply.event(it, out));
-        if let Err(TooLong) = fits {
-            self.reply.fail(too_long(), out);
-        }
-    }
-
-    fn end(&mut self, out: &mut Vec<ModelEvent>) {
-        self.reply.at_end = true;
-        match std::mem::take(&mut self.body).end(|it| self.reply.event(it, out)) {
-            Err(TooLong) => self.reply.fail(too_long(), out),
-            Ok(None) => {}
-            Ok(Some(body)) => match serde_json::from_slice::<Value>(&body) {
-                Ok(response) => self.reply.whole(&response, out),
-                Err(error) if error.is_eof() => {}
-                Err(_) => self.reply.fail(not_json(), out),
-            },
-        }
-        self.reply.fail(cut(), out);
-    }
-}
+pub type ResponsesDecoder = Answer<Reply>;
 
 /// What the answer has said so far.
 #[derive(Clone, Default, PartialEq)]
-struct Reply {
+pub struct Reply {
     items: Vec<Slot>,
     usage: Option<Usage>,
     refused: bool,
@@ -82,7 +55,7 @@ struct Slot {
     is_closed: bool,
 }
 
-impl Reply {
+impl body::Reply for Reply {
     fn event(&mut self, event: Event<'_>, out: &mut Vec<ModelEvent>) {
         let data = event.data.trim();
         // What is no object is not for us: a keep-alive, `[DONE]` of servers that have it.
@@ -113,6 +86,47 @@ impl Reply {
         }
     }
 
+    /// A response as one value.
+    fn whole(&mut self, response: Value, _: &str, out: &mut Vec<ModelEvent>) {
+        let response = &response;
+        if self.over {
+            return;
+        }
+        let is_response = response["output"].is_array() || response["status"].is_string();
+        let ended = match response.get("error").filter(|it| !it.is_null()) {
+            Some(_) => Err(failure::from_stream(response)),
+            None if matches!(text(response, "status"), "queued" | "in_progress") => Err(cut()),
+            None if is_response => self.ends("done", response, out),
+            None => Err(not_json()),
+        };
+        if let Err(error) = ended {
+            self.fail(error, out);
+        }
+    }
+
+    fn at_end(&mut self) {
+        self.at_end = true;
+    }
+
+    fn close(&mut self, out: &mut Vec<ModelEvent>) {
+        // An answer that is over says nothing more.
+        self.fail(cut(), out);
+    }
+
+    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
+        if self.over {
+            return;
+        }
+        self.finish(out);
+        out.push(ModelEvent::Failed(error));
+    }
+
+    fn not_ours() -> ModelError {
+        not_json()
+    }
+}
+
+impl Reply {
     /// Takes the next piece of an item; not of every kind.
     fn piece(
         &mut self,
@@ -187,23 +201,6 @@ impl Reply {
         Ok(())
     }
 
-    /// A response as one value.
-    fn whole(&mut self, response: &Value, out: &mut Vec<ModelEvent>) {
-        if self.over {
-            return;
-        }
-        let is_response = response["output"].is_array() || response["status"].is_string();
-        let ended = match response.get("error").filter(|it| !it.is_null()) {
-            Some(_) => Err(failure::from_stream(response)),
-            None if matches!(text(response, "status"), "queued" | "in_progress") => Err(cut()),
-            None if is_response => self.ends("done", response, out),
-            None => Err(not_json()),
-        };
-        if let Err(error) = ended {
-            self.fail(error, out);
-        }
-    }
-
     /// The response has come to an end of some kind.
     fn ends(
         &mut self,
@@ -248,14 +245,6 @@ impl Reply {
         self.finish(out);
         out.push(ModelEvent::Ended(stop));
         Ok(())
-    }
-
-    fn fail(&mut self, error: ModelError, out: &mut Vec<ModelEvent>) {
-        if self.over {
-            return;
-        }
-        self.finish(out);
-        out.push(ModelEvent::Failed(error));
     }
 
     /// What comes right before the last event: the items that were whole, in their order, and what it cost.

@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use crate::provider::broken::limit;
-use crate::provider::sse::MAX_EVENT;
 use crate::provider::tally::Sums;
 use crate::provider::{ModelError, ModelErrorKind, Usage};
 
@@ -28,14 +26,6 @@ pub fn usage(usage: &Value) -> Option<Usage> {
 pub fn cancelled() -> ModelError {
     let message = "the provider cancelled the answer; what had arrived is kept, try again to go on";
     ModelError::new(ModelErrorKind::Cut, message)
-}
-
-/// One event is larger than the framer takes.
-pub fn too_long() -> ModelError {
-    limit(&format!(
-        "wrote more than {} MiB in one event",
-        MAX_EVENT >> 20
-    ))
 }
 
 /// It is not what the format says.
