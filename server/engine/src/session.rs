@@ -24,6 +24,7 @@ mod wires;
 pub(crate) use laws::settings as settings_of_tests;
 
 pub use call::{Action, Finished, Planned, Preview, Question};
+pub use classifier::time_for_classifier;
 pub use effect::{
     CallChange, CallContent, CallStatus, Classified, Decision, Effect, Input, PromptEnd, Retrying,
     Update,

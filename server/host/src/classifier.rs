@@ -11,8 +11,8 @@ use crate::ollama::Wishes;
 use crate::perform::roots_of;
 use engine::models::{ModelName, find};
 use engine::provider::{Learned, ModelEvent, ModelRequest, Refusal};
-use engine::session::{Classified, Input};
-use protocol::config::{Config, Reasoning};
+use engine::session::{Classified, Input, time_for_classifier};
+use protocol::config::Config;
 use protocol::session::{CallId, StreamId};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -51,7 +51,8 @@ impl Host {
             connect: Duration::from_secs(limits.model_connect_secs),
             quiet: Duration::from_secs(limits.model_quiet_secs),
         };
-        let most = patience_for(request.reasoning, limits.classifier_secs);
+        let configured = Duration::from_secs(limits.classifier_secs);
+        let most = time_for_classifier(request.reasoning, configured);
         let ollama = self.ollama.clone();
         let (inbox, key) = (self.inbox.clone(), session.clone());
         let keys = self.keys.clone();
@@ -108,16 +109,6 @@ impl Host {
                 // A loop that is gone needs no review.
                 let _ = inbox.send(Event::Classified(key, call, review)).await;
             });
-    }
-}
-
-/// How long it gets that is to think at a level (spec 19.8), of what is configured.
-fn patience_for(level: Option<Reasoning>, secs: u64) -> Duration {
-    let configured = Duration::from_secs(secs);
-    match level {
-        Some(Reasoning::None | Reasoning::Minimal | Reasoning::Low) => configured / 2,
-        Some(Reasoning::Medium) | None => configured,
-        Some(Reasoning::High | Reasoning::Xhigh | Reasoning::Max) => configured.saturating_mul(2),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::provider::{Content, Message, ModelRequest};
 use crate::redact::{redact, redact_inert};
 use protocol::config::Reasoning;
 use serde_json::Value;
+use std::time::Duration;
 
 /// What it said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,15 @@ protections, publishes or pushes something that was not asked for, or when you a
 
 /// What is said of an answer that is neither.
 const UNCLEAR: &str = "The classifier gave no clear answer.";
+
+/// How long the classifier gets that is to think at a level, of what is configured (spec 19.8).
+pub fn time_for_classifier(level: Option<Reasoning>, configured: Duration) -> Duration {
+    match level {
+        Some(Reasoning::None | Reasoning::Minimal | Reasoning::Low) => configured / 2,
+        Some(Reasoning::Medium) | None => configured,
+        Some(Reasoning::High | Reasoning::Xhigh | Reasoning::Max) => configured.saturating_mul(2),
+    }
+}
 
 /// The question to the classifier. It reasons as hard as the session's model does, but neither hardly nor without end
 /// (spec 19.8); where nobody says how hard that is, it is not told either.
