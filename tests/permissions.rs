@@ -303,7 +303,11 @@ fn what_is_remembered_is_listed_and_taken_back() {
     assert_eq!(left.rules, list.rules[..1]);
     asked(&stage, &session, change(), "no");
     asked(&stage, &other, change(), "no");
-    let said = say(&stage, &session, &format!("/forget {}", list.rules[0].id));
+    let said = say(
+        &stage,
+        &session,
+        &format!("/permissions forget {}", list.rules[0].id),
+    );
     assert!(said.contains("true >>ran"), "{said}");
     asked(&stage, &session, run("true >> ran"), "no");
     assert!(say(&stage, &session, "/permissions").contains("Nothing is remembered"));
@@ -320,7 +324,7 @@ fn an_answer_that_was_taken_back_stays_so_after_a_restart() {
     asked(&stage, &session, change(), "always");
     asked(&stage, &session, run("true >> ran"), "session");
     for it in rules(&stage, &session).rules {
-        say(&stage, &session, &format!("/forget {}", it.id));
+        say(&stage, &session, &format!("/permissions forget {}", it.id));
     }
     stage.editor.finish();
     stage.restart();

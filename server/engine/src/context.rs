@@ -7,6 +7,7 @@ use crate::provider::{
     Content, Image, Load, Message, ModelRequest, ToolCall, ToolResult, native, stands_alone,
 };
 use crate::session::Settings;
+use protocol::record::Kept;
 use protocol::session::CallId;
 use protocol::tool::Picture;
 use serde_json::Value;
@@ -16,11 +17,29 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// What the person wrote.
-    User(String),
+    User(Said),
     /// What the model is told in the same place and nobody wrote: what was done without it, with the output of
     /// programs. The classifier of mode `auto` never takes it for the person's word.
     Told(String),
+    /// What stands in the place of all that came before it (spec 12.3). Only ever the first.
+    Summary(String),
     Answer(Answer),
+}
+
+/// A message of the person's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    pub text: String,
+    pub pictures: Vec<Held>,
+}
+
+impl<T: Into<String>> From<T> for Said {
+    fn from(text: T) -> Self {
+        Self {
+            text: text.into(),
+            pictures: Vec::new(),
+        }
+    }
 }
 
 /// One answer of the model, with its calls and their results.
@@ -83,6 +102,16 @@ pub struct Held {
     pub sight: Sight,
 }
 
+impl Held {
+    /// A picture of which only the log knows.
+    pub fn past(picture: &Picture) -> Self {
+        Self {
+            picture: picture.clone(),
+            sight: Sight::Past,
+        }
+    }
+}
+
 /// Whether the model sees a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sight {
@@ -101,7 +130,7 @@ pub const MAX_PICTURES: usize = 3;
 pub fn newest_pictures(history: &mut [Entry]) -> impl Iterator<Item = (CallId, &mut Held)> {
     let answers = history.iter_mut().rev().filter_map(|it| match it {
         Entry::Answer(answer) => Some(answer),
-        Entry::User(_) | Entry::Told(_) => None,
+        Entry::User(_) | Entry::Told(_) | Entry::Summary(_) => None,
     });
     let calls = answers.flat_map(|it| it.calls.iter_mut().rev());
     calls.flat_map(|it| {
@@ -115,6 +144,32 @@ pub fn forget_old_pictures(history: &mut [Entry]) {
     for (_, held) in newest_pictures(history).skip(MAX_PICTURES) {
         if let Sight::Seen(_) = held.sight {
             held.sight = Sight::Past;
+        }
+    }
+}
+
+/// Puts a summary in the place of what is older than what is kept.
+pub fn compact(history: &mut Vec<Entry>, kept: Kept, summary: String) {
+    let start = start_of(history, kept);
+    history.splice(..start, [Entry::Summary(summary)]);
+}
+
+/// Where what is kept begins. What is not there any more keeps nothing.
+fn start_of(history: &[Entry], kept: Kept) -> usize {
+    let end = history.len();
+    match kept {
+        Kept::Nothing | Kept::Prompts(0) => end,
+        Kept::Answer(number) => {
+            let is_it = |it: &Entry| matches!(it, Entry::Answer(it) if it.number == number);
+            history.iter().position(is_it).unwrap_or(end)
+        }
+        Kept::Prompts(n) => {
+            let prompts = history.iter().enumerate().rev();
+            let prompts = prompts.filter(|(_, it)| matches!(it, Entry::User(_)));
+            let n = usize::try_from(n).unwrap_or(usize::MAX);
+            let start = prompts.take(n).last().map_or(end, |(at, _)| at);
+            let told = history[..start].iter().rev();
+            start - told.take_while(|it| matches!(it, Entry::Told(_))).count()
         }
     }
 }
@@ -133,12 +188,14 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
     for entry in history {
         match entry {
             // Two prompts in a row are one message: some servers insist on alternation.
-            Entry::User(text) | Entry::Told(text) => match messages.last_mut() {
-                Some(Message::User(content)) => content.push(Content::Text(text.clone())),
-                Some(Message::Assistant { .. } | Message::Results(_)) | None => {
-                    messages.push(Message::User(vec![Content::Text(text.clone())]));
+            Entry::User(Said { text, .. }) | Entry::Told(text) | Entry::Summary(text) => {
+                match messages.last_mut() {
+                    Some(Message::User(content)) => content.push(Content::Text(text.clone())),
+                    Some(Message::Assistant { .. } | Message::Results(_)) | None => {
+                        messages.push(Message::User(vec![Content::Text(text.clone())]));
+                    }
                 }
-            },
+            }
             Entry::Answer(Answer {
                 text,
                 thought,

@@ -9,6 +9,7 @@ mod classifier;
 mod effect;
 mod failing;
 mod fold;
+mod own_tools;
 mod replay;
 mod turn;
 mod unsaved;
@@ -26,8 +27,8 @@ pub(crate) use laws::settings as settings_of_tests;
 pub use call::{Action, Finished, Planned, Preview, Question};
 pub use classifier::time_for_classifier;
 pub use effect::{
-    CallChange, CallContent, CallStatus, Classified, Decision, Effect, Input, PromptEnd, Retrying,
-    Update,
+    Aside, CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Retrying,
+    SideAnswer, Update,
 };
 pub use fold::replay;
 pub use replay::{Replay, ReplayEnd};
@@ -39,7 +40,9 @@ use crate::policy;
 use crate::provider::{Learned, NativeTool, ToolSpec, Usage};
 use crate::usage::{self, Tally};
 use protocol::approval::Rule;
+use protocol::checklist::Task;
 use protocol::config::{Reasoning, Safety};
+use protocol::goal::Goal;
 use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, StreamId, TimerId, TurnId};
 use protocol::tool::{Access, Outcome};
@@ -129,6 +132,14 @@ pub struct Session {
     tally: Tally,
     /// The last answer's tokens: they fill the window.
     last: Option<Usage>,
+    /// What the model means to do (spec 10).
+    checklist: Vec<Task>,
+    /// The model wants older history summarised before it is asked again, with this in focus.
+    compact_next: Option<Option<String>>,
+    /// What must hold before it stops by itself (spec 23).
+    goal: Option<Goal>,
+    /// The style that was chosen for this session.
+    style: Option<String>,
     next: Counters,
 }
 
@@ -153,6 +164,9 @@ struct Counters {
     turn: u64,
     answer: u64,
     timer: u64,
+    /// Of the last compaction.
+    compaction: u64,
+    side: u64,
 }
 
 impl Counters {
@@ -188,6 +202,10 @@ impl Session {
             replayed: BTreeMap::new(),
             tally: Tally::default(),
             last: None,
+            checklist: Vec::new(),
+            compact_next: None,
+            goal: None,
+            style: None,
             next: Counters::default(),
         }
     }
@@ -196,8 +214,8 @@ impl Session {
     /// `auto` does not go by them.
     pub fn doubt_prompts(&mut self) {
         for entry in &mut self.history {
-            if let Entry::User(text) = entry {
-                *entry = Entry::Told(std::mem::take(text));
+            if let Entry::User(said) = entry {
+                *entry = Entry::Told(std::mem::take(&mut said.text));
             }
         }
     }
@@ -274,6 +292,8 @@ impl Session {
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
             Input::Saved(call, end) => self.saved(call, end, &mut effects),
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
+            // Nobody asks yet.
+            Input::Side(..) => {}
             Input::Reasoning { model, level } => {
                 effects.push(Effect::Append(Record::Reasoning { model, level }));
             }

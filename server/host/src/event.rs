@@ -10,15 +10,15 @@ use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use crate::store::learned::ModelKey;
 use engine::models::Catalogue;
-use engine::provider::{Learned, ModelEvent};
-use engine::session::{Classified, NotSaved};
+use engine::provider::{Learned, ModelError, ModelEvent};
+use engine::session::{NotSaved, SideAnswer};
 use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::auth::ProviderKey;
 use protocol::lsp;
 use protocol::record::EditedFile;
 use protocol::review::Author;
-use protocol::session::{CallId, StreamId, TimerId};
+use protocol::session::{CallId, SideId, StreamId, TimerId};
 use protocol::tool::Outcome;
 use ropey::Rope;
 use std::path::PathBuf;
@@ -34,7 +34,9 @@ pub enum Event {
     Model(SessionKey, StreamId, Vec<ModelEvent>),
     Planned(SessionKey, CallId, Result<Plan, String>),
     /// What the classifier said of a call, or why nothing.
-    Classified(SessionKey, CallId, Result<Classified, String>),
+    Classified(SessionKey, CallId, Result<SideAnswer, String>),
+    /// What a model said that was asked beside the conversation.
+    Side(SessionKey, SideId, Result<SideAnswer, ModelError>),
     Output(SessionKey, CallId, String),
     /// A session's wait is over.
     Woke(SessionKey, TimerId),

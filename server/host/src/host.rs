@@ -36,8 +36,8 @@ pub mod unsaved;
 
 pub mod lsp;
 
+mod aside;
 mod asking;
-mod classifier;
 mod client;
 mod errand;
 mod handlers;

@@ -29,7 +29,7 @@ use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
 use protocol::methods::{self, ClientNotification, ClientRequest, LspNotification, LspRequest};
-use protocol::session::{CallId, StreamId, TimerId};
+use protocol::session::{CallId, SideId, StreamId, TimerId};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -111,6 +111,7 @@ pub struct TextWaiter {
 pub enum TaskKey {
     Model(SessionKey, StreamId),
     Call(SessionKey, CallId),
+    Side(SessionKey, SideId),
     Timer(SessionKey, TimerId),
     Errand(u64),
 }
@@ -343,6 +344,7 @@ impl Host {
             Event::Classified(session, call, review) => {
                 self.step(&session, Input::Classified(call, review));
             }
+            Event::Side(session, side, answer) => self.step(&session, Input::Side(side, answer)),
             Event::Woke(session, timer) => self.step(&session, Input::Woke(timer)),
             Event::Learned(session, key, learned) => {
                 if let Some(config) = self.sessions.get(&session).map(|it| it.config.clone()) {
@@ -440,6 +442,7 @@ fn asks_model(input: &Input) -> bool {
         | Input::Classified(..)
         | Input::Finished(..)
         | Input::Queued(..)
+        | Input::Side(..)
         | Input::Woke(_)
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel

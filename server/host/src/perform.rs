@@ -65,6 +65,12 @@ impl Host {
                 Effect::StopClassifier(call) => {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call))
                 }
+                Effect::AskSide {
+                    side,
+                    about,
+                    request,
+                } => self.ask_side(session, side, about, *request),
+                Effect::StopSide(side) => self.tasks.stop(&TaskKey::Side(session.clone(), side)),
                 Effect::KeepRule(rule) => self.keep_rule(session, &rule),
                 Effect::StopCall(call) => {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call));
@@ -200,6 +206,8 @@ impl Host {
             | Update::Call { .. }
             | Update::CallChanged(..)
             | Update::Mode(_)
+            | Update::Checklist(_)
+            | Update::Notice(_)
             | Update::Retrying(_)) => {
                 if let Some(params) = show::notification(session, update) {
                     self.out.notify(methods::Update::METHOD, &params);
@@ -496,6 +504,8 @@ impl TaskView {
             | Update::Thought(_)
             | Update::Call { .. }
             | Update::Mode(_)
+            | Update::Checklist(_)
+            | Update::Notice(_)
             | Update::Usage(_) => None,
         }
     }

@@ -8,6 +8,7 @@ use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::store::learned::ModelKey;
 use crate::workspace::Workspace;
+use engine::context::instructions::Further;
 use engine::context::project::InstructionFile;
 use engine::redact::Stream;
 use engine::session::{Session, Update};
@@ -29,8 +30,8 @@ pub struct OpenSession {
     pub config: Arc<Config>,
     /// What the person has chosen for this session.
     pub choice: Choice,
-    /// What the project's files told the model.
-    pub told: Vec<InstructionFile>,
+    /// What files told the model.
+    pub told: Told,
     /// Planned calls that may run.
     pub plans: HashMap<CallId, Plan>,
     /// Calls of which the person wants only a part, also when they are planned anew.
@@ -47,6 +48,14 @@ pub struct OpenSession {
     /// What is shown of the answer that streams.
     pub streaming: Streaming,
     next_prompt: u64,
+}
+
+/// What the model is told of files that may change at any time: looked at before each prompt.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// How to work in the project.
+    pub files: Vec<InstructionFile>,
+    pub further: Further,
 }
 
 /// The text that streams to the person, without secrets. One at a time: an answer's text and its thoughts alternate.
@@ -66,6 +75,8 @@ impl Streaming {
             | Update::Call { .. }
             | Update::CallChanged(..)
             | Update::Mode(_)
+            | Update::Checklist(_)
+            | Update::Notice(_)
             | Update::Usage(_)
             | Update::Retrying(_) => return vec![update],
         };
@@ -129,7 +140,7 @@ impl OpenSession {
             scratchpad,
             config,
             choice: Choice::default(),
-            told: Vec::new(),
+            told: Told::default(),
             plans: HashMap::new(),
             accepted: HashMap::new(),
             running: HashSet::new(),

@@ -8,6 +8,7 @@ use engine::session::{CallChange, CallContent, CallStatus, Preview, Update};
 use engine::text::{visible, visible_line};
 use engine::usage::{Bill, dollars, filled};
 use protocol::acp::{self, SessionUpdate};
+use protocol::checklist::{Task, TaskStatus};
 use protocol::session::{CallId, Mode};
 use protocol::tool::Outcome;
 use serde_json::{Map, Value, json};
@@ -56,11 +57,38 @@ fn session_update(update: Update) -> Option<SessionUpdate> {
         Update::Mode(mode) => {
             SessionUpdate::CurrentModeUpdate(acp::CurrentModeUpdate::new(mode.id()))
         }
+        Update::Checklist(tasks) => {
+            SessionUpdate::Plan(acp::Plan::new(tasks.iter().filter_map(entry).collect()))
+        }
+        // ACP has no word for it: a paragraph of the agent's that front ends may tell by its mark.
+        Update::Notice(text) => {
+            let mark = json!({"undine": {"notice": true}});
+            let mark = mark.as_object().cloned();
+            SessionUpdate::AgentMessageChunk(chunk(format!("\n\n{text}\n\n")).meta(mark))
+        }
         // What it costs, the session and the catalogue know.
         Update::Usage(_) => return None,
         // It has a method of its own.
         Update::Retrying(_) => return None,
     })
+}
+
+/// A task as ACP shows it: it knows neither blocked nor deleted ones.
+fn entry(task: &Task) -> Option<acp::PlanEntry> {
+    let status = match task.status {
+        TaskStatus::Pending | TaskStatus::Blocked => acp::PlanEntryStatus::Pending,
+        TaskStatus::InProgress => acp::PlanEntryStatus::InProgress,
+        TaskStatus::Completed => acp::PlanEntryStatus::Completed,
+        TaskStatus::Deleted => return None,
+    };
+    let mut text = match task.status {
+        TaskStatus::InProgress => task.active_form.clone(),
+        TaskStatus::Blocked => format!("{} (blocked)", task.subject),
+        TaskStatus::Pending | TaskStatus::Completed | TaskStatus::Deleted => task.subject.clone(),
+    };
+    redact_string(&mut text);
+    let priority = acp::PlanEntryPriority::Medium;
+    Some(acp::PlanEntry::new(text, priority, status))
 }
 
 fn chunk(mut text: String) -> acp::ContentChunk {

@@ -21,6 +21,7 @@ use crate::plan::{Plan, World};
 use engine::provider::ToolSpec;
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
+use protocol::compaction::CompactContext;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -68,12 +69,25 @@ tools! {
     ask_user_question::AskUserQuestion,
 }
 
+/// A tool that the session answers by itself (engine/src/session/own_tools.rs).
+struct Own {
+    name: &'static str,
+    schema: fn() -> Value,
+}
+
+const OWN: &[Own] = &[Own {
+    name: CompactContext::NAME,
+    schema: || schemars::schema_for!(CompactContext).to_value(),
+}];
+
 /// What the model is told of the tools.
 pub fn specs() -> Vec<ToolSpec> {
-    TOOLS
-        .iter()
-        .map(|it| {
-            let mut parameters = (it.schema)();
+    let planned = TOOLS.iter().map(|it| (it.name, it.schema));
+    let own = OWN.iter().map(|it| (it.name, it.schema));
+    planned
+        .chain(own)
+        .map(|(name, schema)| {
+            let mut parameters = schema();
             let description = match parameters.get("description") {
                 Some(Value::String(text)) => text.clone(),
                 Some(_) | None => String::new(),
@@ -84,7 +98,7 @@ pub fn specs() -> Vec<ToolSpec> {
                 }
             }
             ToolSpec {
-                name: it.name.to_owned(),
+                name: name.to_owned(),
                 description,
                 parameters,
             }
@@ -95,7 +109,12 @@ pub fn specs() -> Vec<ToolSpec> {
 /// A tool's kind, before it has planned anything; a model may name one that does not exist.
 pub fn kind(tool: &str) -> ToolKind {
     let found = TOOLS.iter().find(|it| it.name == tool);
-    found.map_or(ToolKind::Other, |it| it.kind)
+    let own = OWN.iter().any(|it| it.name == tool);
+    match found {
+        Some(it) => it.kind,
+        None if own => ToolKind::Think,
+        None => ToolKind::Other,
+    }
 }
 
 /// Plans a call by its tool's name. The error is for the model.
@@ -103,7 +122,8 @@ pub async fn plan(tool: String, arguments: Value, world: World) -> Result<Plan, 
     match TOOLS.iter().find(|it| it.name == tool) {
         Some(it) => (it.plan)(arguments, world).await,
         None => {
-            let names: Vec<&str> = TOOLS.iter().map(|it| it.name).collect();
+            let own = OWN.iter().map(|it| it.name);
+            let names: Vec<&str> = TOOLS.iter().map(|it| it.name).chain(own).collect();
             Err(format!(
                 "There is no tool {tool}. There are: {}.",
                 names.join(", ")
@@ -130,7 +150,9 @@ mod tests {
                 "{} has no description",
                 spec.name
             );
-            assert!(TOOLS.iter().any(|it| it.name == spec.name));
+            let planned = TOOLS.iter().map(|it| it.name);
+            let mut names = planned.chain(OWN.iter().map(|it| it.name));
+            assert!(names.any(|it| it == spec.name));
             assert_eq!(spec.parameters["type"], "object", "{}", spec.name);
         }
     }

@@ -12,11 +12,16 @@
 
 mod models;
 mod safety;
+mod work;
 
 pub use models::{
     DefaultModel, Ollama, Price, Pricing, ProviderConfig, ProviderKind, Reasoning, Tools,
 };
 pub use safety::{Category, Filesystem, Floor, Network, RuleVerdict, Safety, SafetyRule};
+pub use work::{
+    AgentType, Agents, Compaction, GoalOptions, Guidance, Hook, HookEvent, Isolation, Memory,
+    Output, Trace,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +61,23 @@ pub struct Config {
     pub edits: Edits,
     /// How commands run.
     pub exec: Exec,
+    /// When older history is summarised.
+    #[schemars(extend("x-repository" = "any"))]
+    pub compaction: Compaction,
+    /// What the agent keeps over sessions.
+    #[schemars(extend("x-repository" = "any"))]
+    pub memory: Memory,
+    /// Subagents.
+    pub agents: Agents,
+    /// Goals.
+    pub goal: GoalOptions,
+    /// How the agent writes.
+    #[schemars(extend("x-repository" = "any"))]
+    pub output: Output,
+    /// Programs that hear of what the agent does. A project's own stand in its `.undine/hooks.toml`, and count once you trust it.
+    pub hooks: Vec<Hook>,
+    /// Traces.
+    pub trace: Trace,
     /// Time-outs and caps.
     pub limits: Limits,
 }
@@ -174,10 +196,30 @@ limits! {
     /// Seconds the classifier of mode `auto` gets for its verdict; then the person is asked. Half of it where the session's
     /// model thinks at a low level, twice where it thinks at a high one.
     classifier_secs = 60,
+    /// Seconds a model gets for what it is asked beside the conversation: a summary, whether a goal is met.
+    side_secs = 300,
     /// Milliseconds to wait for another server that writes the answers for always.
     permissions_ms = 1_000,
     /// Model answers in one turn.
     turn_answers = 200,
+    /// How often an answer that reached its output cap is gone on with by itself.
+    continuations = 4,
+    /// Seconds after a cancel at which a call that does not end is given up.
+    abandon_secs = 15,
+    /// Seconds a hook may take; then the call goes on without it.
+    hook_secs = 30,
+    /// Subagents that work at once; more wait.
+    agents_at_once = 10,
+    /// Subagents that have ended and can be gone on with.
+    agents_kept = 8,
+    /// Milliseconds after an edit in which the editor may find problems in it.
+    diagnostics_settle_ms = 1_500,
+    /// Problems of an edit that the model is told of.
+    diagnostics_most = 20,
+    /// Seconds that `undine run` works.
+    run_secs = 1_200,
+    /// Records of a session after which its snapshot is written anew.
+    snapshot_records = 200,
     /// Bytes of a project's checkpoints; the oldest are removed first, and the newest never.
     checkpoint_bytes = 536_870_912,
     /// Days after which a checkpoint is removed.

@@ -5,9 +5,12 @@
 
 pub mod approval;
 pub mod auth;
+pub mod checklist;
 pub mod checkpoint;
+pub mod compaction;
 pub mod config;
 pub mod document;
+pub mod goal;
 pub mod hunks;
 pub mod methods;
 pub mod models;

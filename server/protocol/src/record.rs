@@ -4,7 +4,9 @@
 //! today's code decides. The format is versioned and kept for ever (spec 13.2).
 
 use crate::approval::{OptionId, Rule};
+use crate::checklist::Task;
 use crate::config::Reasoning;
+use crate::goal::Goal;
 use crate::session::{CallId, Mode, TurnId};
 use crate::tool::{Outcome, Picture};
 use serde::{Deserialize, Serialize};
@@ -37,8 +39,19 @@ pub enum Record {
         mode: Mode,
         model: String,
     },
+    /// The session goes on from a part of another one, whose records follow; `message` is the last of them, as the archive
+    /// numbers them.
+    Forked { session: String, message: u64 },
+    /// The person gave the session a title.
+    Title { title: String },
     /// A turn began or was steered: what the person wrote.
-    User { turn: TurnId, text: String },
+    User {
+        turn: TurnId,
+        text: String,
+        /// What they put beside it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pictures: Vec<Picture>,
+    },
     /// What the model said, up to its next call or the end of its answer. `cut` marks text that
     /// was broken off by a cancel or a fault. `answer` counts the model's answers: parts with one
     /// number belong to one message of the history.
@@ -150,6 +163,26 @@ pub enum Record {
     /// What the model is told when it is asked next: something that happened without it.
     /// `answer` is the first one that can know of it.
     Told { answer: u64, text: String },
+    /// From here on the model is sent a summary in the place of older history (spec 12.3). Nothing of it is deleted.
+    Compacted {
+        /// Counted from 1 over the session's whole life; a person reads `c1`.
+        id: u64,
+        trigger: Trigger,
+        summary: String,
+        kept: Kept,
+    },
+    /// The checklist is this now, whole (spec 10).
+    Checklist { tasks: Vec<Task> },
+    /// The goal is this now; none: it was met or given up (spec 23).
+    Goal {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        goal: Option<Goal>,
+    },
+    /// Answers are written in this style from here on; none: in that of the configuration (spec 22).
+    Style {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        style: Option<String>,
+    },
     /// The mode was changed.
     Mode { mode: Mode },
     /// Another model answers from here on: provider/model.
@@ -193,10 +226,16 @@ impl Record {
                 rule: None,
             },
             Self::Started { .. }
+            | Self::Forked { .. }
+            | Self::Title { .. }
             | Self::User { .. }
             | Self::Assistant { .. }
             | Self::Void { .. }
             | Self::Unsigned { .. }
+            | Self::Compacted { .. }
+            | Self::Checklist { .. }
+            | Self::Goal { .. }
+            | Self::Style { .. }
             | Self::Call { .. }
             | Self::Classified { .. }
             | Self::Forgot { .. }
@@ -213,6 +252,31 @@ impl Record {
         };
         Some(kept)
     }
+}
+
+/// Why older history was summarised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// The person asked for it.
+    Person,
+    /// The model asked for it.
+    Model,
+    /// The window was as full as the configuration allows.
+    Threshold,
+    /// The provider said that the conversation is too long, or an answer stopped because the window was full.
+    Overflow,
+}
+
+/// What of the history stays as it is behind a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// So many of the person's messages, the newest, with all that came after the first of them and what the model was told right before it.
+    Prompts(u32),
+    /// This answer and all that came after it.
+    Answer(u64),
+    Nothing,
 }
 
 fn is_zero(n: &u64) -> bool {

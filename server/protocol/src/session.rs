@@ -42,6 +42,11 @@ counter_id!(
     "timer-"
 );
 counter_id!(
+    /// One question to a model beside the conversation, counted from 0 since the session was opened.
+    SideId,
+    "side-"
+);
+counter_id!(
     /// One prompt of a session, counted from 0 since it was opened.
     PromptId,
     "prompt-"

@@ -13,6 +13,28 @@ pub struct Folders {
     pub scratchpad: Option<String>,
 }
 
+/// What else the model is told, each a text of its own or empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Further {
+    /// How to write (spec 22.1).
+    pub style: String,
+    /// How to go on step by step, for models that need it (spec 22.2).
+    pub guidance: String,
+    /// Skills that can be read when they fit (spec 21.2).
+    pub skills: String,
+    /// What was kept of earlier sessions (spec 8.5). Last, because it changes most often.
+    pub memory: String,
+}
+
+impl Further {
+    fn text(&self) -> String {
+        let parts = [&self.style, &self.guidance, &self.skills, &self.memory];
+        let parts = parts.into_iter().map(|it| it.trim());
+        let parts = parts.filter(|it| !it.is_empty());
+        parts.map(|it| format!("\n\n{it}")).collect()
+    }
+}
+
 /// What the model is told once. It stays the same over a session, so that providers can cache it; only when the
 /// person adds a folder or changes the project's instructions it is another, or when the model takes another tool for
 /// its edits. Short on purpose: small local models have small windows.
@@ -24,7 +46,8 @@ pub struct System {
 }
 
 impl System {
-    pub fn new(folders: &Folders, files: &[InstructionFile]) -> Self {
+    pub fn new(folders: &Folders, files: &[InstructionFile], further: &Further) -> Self {
+        let further = further.text();
         let project = &folders.project;
         let mut also = String::new();
         // Writing to a string cannot fail.
@@ -55,7 +78,7 @@ impl System {
             after: format!(
                 " and keep changes small. \
                  The user may refuse a call; then do not repeat it, and say what you would do instead. \
-                 Run the project's own checks when you have changed code. Be brief and exact.{told}"
+                 Run the project's own checks when you have changed code. Be brief and exact.{told}{further}"
             ),
         }
     }
@@ -179,7 +202,7 @@ mod tests {
             project: "/p".into(),
             ..Folders::default()
         };
-        let system = |folders: &Folders| System::new(folders, &[]).text(&[]);
+        let system = |folders: &Folders| System::new(folders, &[], &Further::default()).text(&[]);
         let lines = |folders: &Folders| system(folders).lines().count();
         assert_eq!(lines(&folders), 2);
         folders.others = vec!["/a".into(), "/b".into()];
@@ -194,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_model_is_told_to_edit_with_the_tool_that_it_has() {
-        let system = System::new(&Folders::default(), &[]);
+        let system = System::new(&Folders::default(), &[], &Further::default());
         let tool = |natives: &[NativeTool]| {
             let text = system.text(natives);
             let (_, tool) = text.split_once("Edit with ").unwrap();

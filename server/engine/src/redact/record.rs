@@ -5,6 +5,7 @@
 
 use super::{redact, redact_json, redact_string, redact_strings};
 use protocol::approval::Rule;
+use protocol::checklist::Task;
 use protocol::record::{EndReason, Record};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -13,6 +14,15 @@ use std::borrow::Cow;
 pub fn redact_record(record: &mut Record) {
     match record {
         Record::User { text, .. } | Record::Told { text, .. } => redact_string(text),
+        Record::Title { title } => redact_string(title),
+        Record::Compacted { summary, .. } => redact_string(summary),
+        Record::Checklist { tasks } => tasks.iter_mut().for_each(redact_task),
+        Record::Goal { goal } => {
+            if let Some(goal) = goal {
+                redact_string(&mut goal.condition);
+                redact_option(&mut goal.paused);
+            }
+        }
         Record::Assistant {
             text, thought, raw, ..
         } => {
@@ -70,6 +80,8 @@ pub fn redact_record(record: &mut Record) {
             }
         }
         Record::Started { .. }
+        | Record::Forked { .. }
+        | Record::Style { .. }
         | Record::Void { .. }
         | Record::Unsigned { .. }
         | Record::Edit { .. }
@@ -92,6 +104,19 @@ pub fn holds_secret(rule: &Rule) -> bool {
     match rule {
         Rule::Run { command, .. } => matches!(redact(command), Cow::Owned(_)),
         Rule::EditProject | Rule::ExternalFolder { .. } => false,
+    }
+}
+
+fn redact_task(task: &mut Task) {
+    for text in [
+        &mut task.subject,
+        &mut task.active_form,
+        &mut task.description,
+    ] {
+        redact_string(text);
+    }
+    for it in &mut task.evidence {
+        redact_string(&mut it.target);
     }
 }
 

@@ -6,7 +6,7 @@
 use super::Session;
 use super::call::{Action, Call, Planned, Question, Stage, status};
 use super::classifier::{self, Judgement};
-use super::effect::{CallStatus, Classified, Decision, Effect};
+use super::effect::{CallStatus, Decision, Effect, SideAnswer};
 use super::unsaved;
 use crate::policy::{self, Gate, Hold, Verdict};
 use protocol::approval::{ApprovalOption, OptionId, Rule};
@@ -66,11 +66,11 @@ impl Session {
     pub(super) fn classified(
         &mut self,
         id: CallId,
-        review: Result<Classified, String>,
+        review: Result<SideAnswer, String>,
         out: &mut Vec<Effect>,
     ) {
         // It was paid for, whether somebody still waits for it or not.
-        if let Ok(Classified {
+        if let Ok(SideAnswer {
             model,
             usage: Some(usage),
             ..

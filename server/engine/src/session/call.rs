@@ -194,6 +194,12 @@ impl Session {
         }
         match parsed {
             Ok(arguments) if arguments.is_object() => {
+                if let Some(answered) = self.own_tool(&tool, &arguments, out) {
+                    if let Some(call) = self.call_mut(id) {
+                        call.title = Some(answered.title);
+                    }
+                    return self.settle(id, answered.outcome, &answered.text, out);
+                }
                 out.push(Effect::PlanCall {
                     call: id,
                     tool,

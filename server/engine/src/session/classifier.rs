@@ -68,8 +68,8 @@ pub(super) fn request(
     plan: &Planned,
 ) -> ModelRequest {
     let asked = history.iter().filter_map(|it| match it {
-        Entry::User(text) => Some(text.as_str()),
-        Entry::Told(_) | Entry::Answer(_) => None,
+        Entry::User(said) => Some(said.text.as_str()),
+        Entry::Told(_) | Entry::Summary(_) | Entry::Answer(_) => None,
     });
     let parts = [
         ("THE PERSON WROTE", messages(asked.collect())),
@@ -97,7 +97,7 @@ pub(super) fn request(
 pub(super) fn last_said(history: &[Entry]) -> &str {
     match history.last() {
         Some(Entry::Answer(Answer { text, .. })) => text,
-        Some(Entry::User(_) | Entry::Told(_)) | None => "",
+        Some(Entry::User(_) | Entry::Told(_) | Entry::Summary(_)) | None => "",
     }
 }
 

@@ -7,9 +7,10 @@ use crate::policy::Hold;
 use crate::provider::{Image, Learned, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
 use protocol::approval::{OptionId, Rule};
+use protocol::checklist::Task;
 use protocol::config::Reasoning;
-use protocol::record::Record;
-use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
+use protocol::record::{Purpose, Record};
+use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
 use protocol::tool::Outcome;
 
 /// Everything that can happen to a session. Each names what it answers.
@@ -39,7 +40,9 @@ pub enum Input {
     /// Whether the documents are saved now that a call waits for.
     Saved(CallId, Result<(), NotSaved>),
     /// What the classifier answered, or why there is no answer.
-    Classified(CallId, Result<Classified, String>),
+    Classified(CallId, Result<SideAnswer, String>),
+    /// What a model answered that was asked beside the conversation.
+    Side(SideId, Result<SideAnswer, ModelError>),
     /// The person chose how hard a model thinks. [`Session::configure`](super::Session::configure) has it already.
     Reasoning {
         model: String,
@@ -69,9 +72,28 @@ pub struct Decision {
     pub note: Option<String>,
 }
 
-/// The classifier's words.
+/// What a model was asked for beside the conversation: without tools, and never a part of the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aside {
+    /// A summary in the place of older history.
+    Summary,
+    /// Whether the goal is met.
+    Goal,
+}
+
+impl Aside {
+    /// As the log counts its tokens.
+    pub fn purpose(self) -> Purpose {
+        match self {
+            Self::Summary => Purpose::Compaction,
+            Self::Goal => Purpose::Other,
+        }
+    }
+}
+
+/// The answer of a model that was asked beside the conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Classified {
+pub struct SideAnswer {
     /// provider/model.
     pub model: String,
     /// The tokens it took, where its provider tells.
@@ -79,6 +101,8 @@ pub struct Classified {
     pub text: String,
     /// What it thought, where its provider tells.
     pub thought: String,
+    /// It reached the most that it may write.
+    pub cut: bool,
 }
 
 /// Everything that may be asked of the world. The host performs them in order; `Append` stands
@@ -117,6 +141,14 @@ pub enum Effect {
     },
     /// The classifier need not answer any more.
     StopClassifier(CallId),
+    /// Asks a model beside the conversation. Answered by [`Input::Side`].
+    AskSide {
+        side: SideId,
+        about: Aside,
+        request: Box<ModelRequest>,
+    },
+    /// That answer is not waited for any more.
+    StopSide(SideId),
     /// The person said "always": the answer is to be kept. If it cannot be, [`Input::Remember`] says so.
     KeepRule(Rule),
     /// Nobody can be asked: the action is to be stored, until the person approves it. Answered by
@@ -180,6 +212,10 @@ pub enum Update {
     /// A call changed; what is missing stays as it was.
     CallChanged(CallId, CallChange),
     Mode(Mode),
+    /// The checklist, whole. Those that were deleted are not shown.
+    Checklist(Vec<Task>),
+    /// Something the person is to know in its place of the transcript; the model never hears of it.
+    Notice(String),
     /// The tokens of the last answer. What the session has used in all is asked of it.
     Usage(Usage),
     /// The model is asked again; `None`: that is over, in whatever way.

@@ -4,7 +4,7 @@ use super::call::{CANCELLED, CUT_OFF};
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::failing::BROKEN_OFF;
 use super::{Session, Settings};
-use crate::context::{self, Answer, Asked, Entry, Held, Sight};
+use crate::context::{self, Answer, Asked, Entry, Held, Said, Sight};
 use crate::provider::{NativeCall, NativeTool, ToolCall};
 use crate::usage;
 use protocol::approval::OptionId;
@@ -44,11 +44,18 @@ impl Session {
                     // What the model was told of it has a record of its own.
                     session.enter(*mode);
                 }
-                Record::User { turn: id, text } => {
+                Record::User {
+                    turn: id,
+                    text,
+                    pictures,
+                } => {
                     turn = Some(*id);
                     session.next.turn = session.next.turn.max(id.0 + 1);
                     session.tell();
-                    session.history.push(Entry::User(text.clone()));
+                    session.history.push(Entry::User(Said {
+                        text: text.clone(),
+                        pictures: pictures.iter().map(Held::past).collect(),
+                    }));
                 }
                 Record::Assistant {
                     answer,
@@ -59,6 +66,15 @@ impl Session {
                 } => session
                     .answer(*answer, &said_by)
                     .say(text, thought, raw.as_ref()),
+                Record::Compacted {
+                    id, summary, kept, ..
+                } => {
+                    session.next.compaction = *id;
+                    context::compact(&mut session.history, *kept, summary.clone());
+                }
+                Record::Checklist { tasks } => session.checklist.clone_from(tasks),
+                Record::Goal { goal } => session.goal.clone_from(goal),
+                Record::Style { style } => session.style.clone_from(style),
                 Record::Void { answer } => session.void(*answer),
                 Record::Unsigned { .. } => drop(session.forget_raw()),
                 Record::Call {
@@ -89,7 +105,11 @@ impl Session {
                         session.count(model, purpose, tokens);
                     }
                 }
-                Record::Command { .. } | Record::Classified { .. } | Record::Reasoning { .. } => {}
+                Record::Forked { .. }
+                | Record::Title { .. }
+                | Record::Command { .. }
+                | Record::Classified { .. }
+                | Record::Reasoning { .. } => {}
                 Record::Decision { option, rule, .. } => match option {
                     // Kept in a file of the person's, who may have taken it out since.
                     OptionId::Always => {}
@@ -112,10 +132,7 @@ impl Session {
                     ..
                 } => {
                     if open.remove(call).is_some() {
-                        let held = pictures.iter().map(|it| Held {
-                            picture: it.clone(),
-                            sight: Sight::Past,
-                        });
+                        let held = pictures.iter().map(Held::past);
                         session.remember_result(*call, text.clone(), held.collect(), *outcome);
                     }
                 }
@@ -142,7 +159,13 @@ impl Session {
         }
         let root = records.iter().find_map(|it| match it {
             Record::Started { cwd, .. } => Some(cwd.as_path()),
-            Record::User { .. }
+            Record::Forked { .. }
+            | Record::Title { .. }
+            | Record::User { .. }
+            | Record::Compacted { .. }
+            | Record::Checklist { .. }
+            | Record::Goal { .. }
+            | Record::Style { .. }
             | Record::Assistant { .. }
             | Record::Void { .. }
             | Record::Unsigned { .. }
@@ -210,7 +233,7 @@ impl Session {
         }
         match self.history.last_mut() {
             Some(Entry::Answer(answer)) => answer,
-            Some(Entry::User(_) | Entry::Told(_)) | None => {
+            Some(Entry::User(_) | Entry::Told(_) | Entry::Summary(_)) | None => {
                 unreachable!("an answer was pushed above if it was missing")
             }
         }
@@ -314,6 +337,12 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
             }
             Record::Void { .. } => updates.push(Update::Text(BROKEN_OFF.to_owned())),
             Record::Started { .. }
+            | Record::Forked { .. }
+            | Record::Title { .. }
+            | Record::Compacted { .. }
+            | Record::Checklist { .. }
+            | Record::Goal { .. }
+            | Record::Style { .. }
             | Record::Unsigned { .. }
             | Record::Told { .. }
             | Record::Decision { .. }

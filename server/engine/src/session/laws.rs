@@ -115,6 +115,7 @@ impl World {
                 Effect::StopTimer(timer) => {
                     assert_eq!(self.timer.take(), Some(*timer), "nobody waits for it");
                 }
+                Effect::AskSide { .. } | Effect::StopSide(_) => {}
                 Effect::Learned(learned) => {
                     assert_ne!(*learned, Learned::default());
                     let begins = !matches!(
@@ -301,6 +302,12 @@ impl World {
             Record::Forgot { rule } => self.rules.retain(|it| it != rule),
             Record::User { .. } => *ended = false,
             Record::Started { .. }
+            | Record::Forked { .. }
+            | Record::Title { .. }
+            | Record::Compacted { .. }
+            | Record::Checklist { .. }
+            | Record::Goal { .. }
+            | Record::Style { .. }
             | Record::Assistant { .. }
             | Record::Void { .. }
             | Record::Unsigned { .. }
@@ -421,6 +428,7 @@ impl World {
             | Input::Replay(_)
             | Input::Model(..)
             | Input::Output(..)
+            | Input::Side(..)
             | Input::Woke(_) => {}
         }
     }
@@ -583,11 +591,12 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                 call,
                 match rng.u8(0..6) {
                     0 => Err("no".into()),
-                    _ => Ok(Classified {
+                    _ => Ok(SideAnswer {
                         model: "p/judge".into(),
                         usage: rng.bool().then(Usage::default),
                         text: text.into(),
                         thought: thought.into(),
+                        cut: false,
                     }),
                 },
             )

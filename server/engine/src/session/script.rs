@@ -26,7 +26,7 @@ mod turns;
 mod unattended;
 mod unsaved;
 
-use super::{Classified, Effect, Input, Retries, Session, Settings, laws, replay};
+use super::{Effect, Input, Retries, Session, Settings, SideAnswer, laws, replay};
 use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
@@ -221,10 +221,10 @@ impl Play {
                 };
                 Input::Classified(
                     self.call,
-                    Ok(Classified {
+                    Ok(SideAnswer {
                         text,
                         thought,
-                        ..Classified::default()
+                        ..SideAnswer::default()
                     }),
                 )
             }
@@ -281,6 +281,8 @@ impl Play {
                 | Effect::RunCall { .. }
                 | Effect::AskClassifier { .. }
                 | Effect::StopClassifier(_)
+                | Effect::AskSide { .. }
+                | Effect::StopSide(_)
                 | Effect::KeepRule(_)
                 | Effect::StopCall(_)
                 | Effect::Answer { .. } => {}

@@ -116,11 +116,12 @@ impl Session {
             out.push(Effect::Append(Record::User {
                 turn: turn.id,
                 text: text.clone(),
+                pictures: Vec::new(),
             }));
             if waited {
                 out.push(Effect::Show(Update::User(text.clone())));
             }
-            self.history.push(Entry::User(text));
+            self.history.push(Entry::User(text.into()));
         }
     }
 
@@ -171,7 +172,9 @@ impl Session {
             ModelEvent::Usage(usage) => {
                 let by = match self.history.last() {
                     Some(Entry::Answer(answer)) => answer.by.clone(),
-                    Some(Entry::User(_) | Entry::Told(_)) | None => self.settings.model_id(),
+                    Some(Entry::User(_) | Entry::Told(_) | Entry::Summary(_)) | None => {
+                        self.settings.model_id()
+                    }
                 };
                 self.used(&by, Purpose::Answer, usage, out);
             }

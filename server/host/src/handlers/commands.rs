@@ -8,151 +8,120 @@ use crate::main_loop::Host;
 use crate::show;
 use protocol::acp;
 
-/// A prompt that begins with one of [`TABLE`]'s words.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum PromptCommand {
-    Checkpoint(Vec<String>),
-    Checkpoints,
-    Restore(Option<String>),
-    Approvals(Option<String>),
-    Approve(String),
-    Deny(String),
-    Logs(Option<String>),
-    Stop(String),
-    AddDir(Vec<String>),
-    Permissions,
-    Forget(String),
-    Model(String),
-    Reasoning(String),
-    Usage,
+/// A command: its name, what it does, what follows it, and how it is done.
+pub(super) struct Command {
+    name: &'static str,
+    does: &'static str,
+    hint: Option<&'static str>,
+    run: fn(&mut Host, SessionKey, Asker, &str),
 }
 
-/// What is announced: name, what it does, what follows it.
-const TABLE: [(&str, &str, Option<&str>); 14] = [
-    (
-        "checkpoint",
-        "Makes a checkpoint of files, to be restored later",
-        Some("paths of files, in quotes where they hold spaces"),
-    ),
-    (
-        "checkpoints",
-        "Lists the checkpoints of this project, newest first",
-        None,
-    ),
-    (
-        "restore",
-        "Gives files back what they were at a checkpoint",
-        Some("a checkpoint's id or its beginning; the newest, if missing"),
-    ),
-    (
-        "approvals",
-        "Lists the actions that wait for an approval in this project, or shows one whole",
-        Some("an approval's id or its beginning; all, if missing"),
-    ),
-    (
-        "approve",
-        "Runs an action that waits for an approval, once",
-        Some("an approval's id or its beginning"),
-    ),
-    (
-        "deny",
-        "Takes an action off the list of approvals, for good",
-        Some("an approval's id or its beginning"),
-    ),
-    (
-        "logs",
-        "Lists the processes in the background, or shows the end of one's output",
-        Some("a process's id, as bg-1234; all, if missing"),
-    ),
-    (
-        "stop",
-        "Ends a process in the background with all it has started",
-        Some("a process's id, as bg-1234"),
-    ),
-    (
-        "add-dir",
-        "Lets the agent work in a folder beside the project as in the project, as long as the session is open",
-        Some("paths of folders, in quotes where they hold spaces; lists them, if missing"),
-    ),
-    (
-        "permissions",
-        "Lists what you have answered so that it is not asked again",
-        None,
-    ),
-    (
-        "forget",
-        "Takes such an answer back: it is asked about again",
-        Some("an answer's id or its beginning"),
-    ),
-    (
-        "model",
-        "Lets another model answer, from the next answer on, or lists those that there are",
-        Some("provider/model or an alias; all, if missing"),
-    ),
-    (
-        "reasoning",
-        "Sets how hard the model thinks before it answers, or says how hard it does",
-        Some("none, minimal, low, medium, high, xhigh, max, or default for what is configured"),
-    ),
-    (
-        "usage",
-        "Shows what this session has used, by model, and what that costs",
-        None,
-    ),
+/// All of them, as they are announced. A command is one row.
+const TABLE: &[Command] = &[
+    Command {
+        name: "checkpoint",
+        does: "Makes a checkpoint of files, to be restored later",
+        hint: Some("paths of files, in quotes where they hold spaces"),
+        run: |host, session, asker, rest| host.keep_for(session, asker, words(rest)),
+    },
+    Command {
+        name: "checkpoints",
+        does: "Lists the checkpoints of this project, newest first",
+        hint: None,
+        run: |host, session, asker, _| host.list_for(session, asker),
+    },
+    Command {
+        name: "restore",
+        does: "Gives files back what they were at a checkpoint",
+        hint: Some("a checkpoint's id or its beginning; the newest, if missing"),
+        run: |host, session, asker, rest| host.plan_restore(session, asker, first(rest)),
+    },
+    Command {
+        name: "approvals",
+        does: "Lists the actions that wait for an approval in this project, or shows one whole",
+        hint: Some("an approval's id or its beginning; all, if missing"),
+        run: |host, session, asker, rest| host.list_approvals(session, asker, first(rest)),
+    },
+    Command {
+        name: "approve",
+        does: "Runs an action that waits for an approval, once",
+        hint: Some("an approval's id or its beginning"),
+        run: |host, session, asker, rest| host.approve_for(session, asker, rest),
+    },
+    Command {
+        name: "deny",
+        does: "Takes an action off the list of approvals, for good",
+        hint: Some("an approval's id or its beginning"),
+        run: |host, session, asker, rest| host.deny_for(session, asker, rest),
+    },
+    Command {
+        name: "logs",
+        does: "Lists the processes in the background, or shows the end of one's output",
+        hint: Some("a process's id, as bg-1234; all, if missing"),
+        run: |host, session, asker, rest| host.logs_for(session, asker, first(rest)),
+    },
+    Command {
+        name: "stop",
+        does: "Ends a process in the background with all it has started",
+        hint: Some("a process's id, as bg-1234"),
+        run: |host, session, asker, rest| host.stop_for(session, asker, rest),
+    },
+    Command {
+        name: "add-dir",
+        does: "Lets the agent work in a folder beside the project as in the project, as long as the session is open",
+        hint: Some("paths of folders, in quotes where they hold spaces; lists them, if missing"),
+        run: |host, session, asker, rest| host.add_folders(session, asker, &words(rest)),
+    },
+    Command {
+        name: "permissions",
+        does: "Lists what you have answered so that it is not asked again, or takes such an answer back",
+        hint: Some("forget and an answer's id or its beginning; all, if missing"),
+        run: |host, session, asker, rest| host.permissions_for(session, asker, rest),
+    },
+    Command {
+        name: "model",
+        does: "Lets another model answer, from the next answer on, or lists those that there are",
+        hint: Some("provider/model or an alias; all, if missing"),
+        run: |host, session, asker, rest| host.model_for(session, asker, rest),
+    },
+    Command {
+        name: "reasoning",
+        does: "Sets how hard the model thinks before it answers, or says how hard it does",
+        hint: Some(
+            "none, minimal, low, medium, high, xhigh, max, or default for what is configured",
+        ),
+        run: |host, session, asker, rest| host.reasoning_for(session, asker, rest),
+    },
+    Command {
+        name: "usage",
+        does: "Shows what this session has used, by model, and what that costs",
+        hint: None,
+        run: |host, session, asker, _| host.usage_for(session, asker),
+    },
 ];
 
-impl PromptCommand {
-    /// `None`: a prompt for the model, also one that begins with a slash.
-    pub(super) fn read(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        match name {
-            "/checkpoint" => Some(Self::Checkpoint(words(rest))),
-            "/checkpoints" => Some(Self::Checkpoints),
-            "/restore" => Some(Self::Restore(words(rest).into_iter().next())),
-            "/approvals" => Some(Self::Approvals(words(rest).into_iter().next())),
-            // Without an id there is none that begins so, and the person is told.
-            "/approve" => Some(Self::Approve(rest.trim().to_owned())),
-            "/add-dir" => Some(Self::AddDir(words(rest))),
-            "/deny" => Some(Self::Deny(rest.trim().to_owned())),
-            "/permissions" => Some(Self::Permissions),
-            "/forget" => Some(Self::Forget(rest.trim().to_owned())),
-            "/logs" => Some(Self::Logs(words(rest).into_iter().next())),
-            "/model" => Some(Self::Model(rest.trim().to_owned())),
-            "/reasoning" => Some(Self::Reasoning(rest.trim().to_owned())),
-            "/usage" => Some(Self::Usage),
-            "/stop" => Some(Self::Stop(rest.trim().to_owned())),
-            _ => None,
-        }
+impl Command {
+    /// The command of a prompt, and what follows it. `None`: a prompt for the model, also one that begins with a slash.
+    pub(super) fn read(text: &str) -> Option<(&'static Self, &str)> {
+        let line = text.strip_prefix('/')?;
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let command = TABLE.iter().find(|it| it.name == name)?;
+        Some((command, rest.trim()))
     }
 }
 
 impl Host {
+    /// Does what a prompt's command says; `rest` follows it in `text`.
     pub(super) fn run_command(
         &mut self,
         session: SessionKey,
-        command: PromptCommand,
-        text: String,
+        (command, rest): (&'static Command, &str),
+        text: &str,
         id: Id,
         reply: Reply,
     ) {
-        let asker = Asker::Prompt { id, reply, text };
-        match command {
-            PromptCommand::Checkpoint(paths) => self.keep_for(session, asker, paths),
-            PromptCommand::Checkpoints => self.list_for(session, asker),
-            PromptCommand::Restore(id) => self.plan_restore(session, asker, id),
-            PromptCommand::Approvals(id) => self.list_approvals(session, asker, id),
-            PromptCommand::Approve(id) => self.approve_for(session, asker, &id),
-            PromptCommand::Deny(id) => self.deny_for(session, asker, &id),
-            PromptCommand::Logs(id) => self.logs_for(session, asker, id),
-            PromptCommand::Stop(id) => self.stop_for(session, asker, &id),
-            PromptCommand::Permissions => self.permissions_for(session, asker),
-            PromptCommand::Forget(id) => self.forget_for(session, asker, &id),
-            PromptCommand::Model(name) => self.model_for(session, asker, &name),
-            PromptCommand::Reasoning(level) => self.reasoning_for(session, asker, &level),
-            PromptCommand::Usage => self.usage_for(session, asker),
-            PromptCommand::AddDir(folders) => self.add_folders(session, asker, &folders),
-        }
+        let text = text.to_owned();
+        (command.run)(self, session, Asker::Prompt { id, reply, text }, rest);
     }
 
     /// Tells the editor which commands a session knows. After the answer that gave it the session's id.
@@ -160,16 +129,21 @@ impl Host {
         if !self.client.takes(UPDATE) {
             return;
         }
-        let commands = TABLE.map(|(name, does, hint)| {
-            let hint = hint.map(acp::UnstructuredCommandInput::new);
-            acp::AvailableCommand::new(name, does)
+        let commands = TABLE.iter().map(|it| {
+            let hint = it.hint.map(acp::UnstructuredCommandInput::new);
+            acp::AvailableCommand::new(it.name, it.does)
                 .input(hint.map(acp::AvailableCommandInput::Unstructured))
         });
-        let update = acp::AvailableCommandsUpdate::new(commands.to_vec());
+        let update = acp::AvailableCommandsUpdate::new(commands.collect());
         let update = acp::SessionUpdate::AvailableCommandsUpdate(update);
         let params = acp::SessionNotification::new(show::session_id(session), update);
         self.out.notify(UPDATE, &params);
     }
+}
+
+/// The first of them.
+fn first(text: &str) -> Option<String> {
+    words(text).into_iter().next()
 }
 
 /// Words apart at spaces; quotes keep spaces in a word.
@@ -198,30 +172,26 @@ mod tests {
 
     #[test]
     fn a_command_is_a_whole_word_at_the_start() {
-        use PromptCommand::*;
-        let read = PromptCommand::read;
-        let paths =
-            |all: &[&str]| Some(Checkpoint(all.iter().map(|it| (*it).to_owned()).collect()));
-        assert_eq!(read("/checkpoints"), Some(Checkpoints));
-        assert_eq!(
-            read(" /checkpoint a.txt \"b c.txt\"'d' \n"),
-            paths(&["a.txt", "b c.txtd"])
-        );
-        assert_eq!(read("/checkpoint"), paths(&[]));
-        assert_eq!(
-            read("/restore 2026"),
-            Some(Restore(Some("2026".to_owned())))
-        );
-        assert_eq!(read("/restore"), Some(Restore(None)));
-        let added = Some(AddDir(vec!["../a b".to_owned()]));
-        assert_eq!(read("/add-dir \"../a b\""), added);
+        let read = |text| Command::read(text).map(|(it, rest)| (it.name, rest));
+        assert_eq!(read("/checkpoints"), Some(("checkpoints", "")));
+        assert_eq!(read("/restore 2026 \n"), Some(("restore", "2026")));
+        assert_eq!(read("/restore\n2026"), Some(("restore", "2026")));
         for prompt in [
             "/restored",
             "restore it",
             "/tmp is full",
+            "//checkpoints",
+            " /checkpoints",
             "what is /checkpoints",
         ] {
             assert_eq!(read(prompt), None, "{prompt}");
         }
+    }
+
+    #[test]
+    fn quotes_keep_spaces_in_a_word() {
+        assert_eq!(words("a.txt \"b c.txt\"'d' \n"), ["a.txt", "b c.txtd"]);
+        assert_eq!(words("\"../a b\""), ["../a b"]);
+        assert_eq!(first(" "), None);
     }
 }

@@ -84,7 +84,21 @@ impl Host {
     }
 
     /// `/permissions`
-    pub(super) fn permissions_for(&mut self, session: SessionKey, asker: Asker) {
+    pub(super) fn permissions_for(&mut self, session: SessionKey, asker: Asker, rest: &str) {
+        match rest.split_once(char::is_whitespace).unwrap_or((rest, "")) {
+            ("", _) => self.list_permissions(session, asker),
+            ("forget", id) => self.forget_for(session, asker, id),
+            (other, _) => {
+                let said = format!(
+                    "`/permissions` lists what is not asked about again, and `/permissions forget <id>` takes an answer back; it knows no {other}."
+                );
+                let number = self.begin(session, asker);
+                self.end(number, Err(said));
+            }
+        }
+    }
+
+    fn list_permissions(&mut self, session: SessionKey, asker: Asker) {
         let list = self.rule_list(&session);
         let lines: Vec<String> = list
             .rules
@@ -97,7 +111,7 @@ impl Host {
                 format!("Nothing is remembered here. Answers for always would stand in {file}.")
             }
             false => format!(
-                "Not asked about again:\n{}\n\n`/forget <id>` takes one back. Those for always stand in {file}; edit \
+                "Not asked about again:\n{}\n\n`/permissions forget <id>` takes one back. Those for always stand in {file}; edit \
                  it as you like.",
                 lines.join("\n")
             ),
@@ -106,8 +120,7 @@ impl Host {
         self.end(number, Ok(said));
     }
 
-    /// `/forget`
-    pub(super) fn forget_for(&mut self, session: SessionKey, asker: Asker, id: &str) {
+    fn forget_for(&mut self, session: SessionKey, asker: Asker, id: &str) {
         let said = self.forget(&session, id);
         let said = said.map(|it| format!("This is asked about again: {}.", text(it.rule())));
         let number = self.begin(session, asker);

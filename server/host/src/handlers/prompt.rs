@@ -1,6 +1,6 @@
 //! Prompts and their cancelling.
 
-use super::commands::PromptCommand;
+use super::commands::Command;
 use crate::endpoint;
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
@@ -23,8 +23,8 @@ impl Host {
             let error = invalid("The prompt is empty; write what to do.");
             return reply.send::<methods::Prompt>(Err(error));
         }
-        if let Some(command) = PromptCommand::read(&text) {
-            return self.run_command(key, command, text, id, reply);
+        if let Some(command) = Command::read(&text) {
+            return self.run_command(key, command, &text, id, reply);
         }
         self.look_again_for_a_model(&key);
         self.send_prompt(&key, text, Waiter::Request { id, reply });

@@ -1,6 +1,7 @@
 //! Opening, loading, listing and setting up sessions.
 
 mod settings;
+mod told;
 
 use super::lifecycle::{UPDATE, unknown_session};
 use crate::endpoint;
@@ -11,12 +12,11 @@ use crate::model;
 use crate::models::Choice;
 use crate::perform::invalid;
 use crate::scratchpad::Scratchpad;
-use crate::session_host::OpenSession;
+use crate::session_host::{OpenSession, Told};
 use crate::show;
 use crate::store::{self, Log, Pictures, Voucher};
 use crate::workspace::{AddedBy, Workspace};
 use engine::config::{Origin, Resolved};
-use engine::context::project::InstructionFile;
 use engine::session::{Input, Session, Update, replay};
 use protocol::acp;
 use protocol::config::Config;
@@ -60,7 +60,7 @@ impl Host {
                 .unwrap_or_default(),
         };
         let log = Log::new(path, Some(voucher));
-        let told = self.instructions(workspace.root());
+        let told = self.look_at_files(&workspace, &resolved.config);
         self.know_models(&resolved);
         let settings = self.settings(&key, &resolved.config, &workspace, &told);
         let mode = resolved.config.safety.mode;
@@ -213,7 +213,7 @@ impl Host {
                 }
             };
             let scratchpad = self.scratchpad(&mut workspace, before.as_deref());
-            let told = self.instructions(workspace.root());
+            let told = self.look_at_files(&workspace, &resolved.config);
             let choice = match is_ours {
                 true => self.choice_of(&records, &resolved),
                 // Whoever wrote it does not choose for the person.
@@ -306,15 +306,6 @@ impl Host {
             .ok_or_else(|| unknown_session(&id.0))
     }
 
-    /// What the project's files say; what cannot be read of them is told.
-    fn instructions(&mut self, root: &Path) -> Vec<InstructionFile> {
-        let found = crate::instructions::find(root);
-        for problem in found.problems {
-            self.warn_once(problem);
-        }
-        found.files
-    }
-
     /// What the person had chosen in a session that is opened again. What the command line says now counts over it, and a
     /// model that cannot be reached any more is not chosen.
     fn choice_of(&mut self, records: &[Record], resolved: &Resolved) -> Choice {
@@ -344,7 +335,7 @@ impl Host {
         choice
     }
 
-    fn keep_told(&mut self, key: &SessionKey, told: Vec<InstructionFile>) {
+    fn keep_told(&mut self, key: &SessionKey, told: Told) {
         if let Some(open) = self.sessions.get_mut(key) {
             open.told = told;
         }
@@ -355,8 +346,8 @@ impl Host {
         let Some(open) = self.sessions.get(key) else {
             return;
         };
-        let workspace = open.workspace.clone();
-        let told = self.instructions(workspace.root());
+        let (workspace, config) = (open.workspace.clone(), open.config.clone());
+        let told = self.look_at_files(&workspace, &config);
         if self.sessions.get(key).is_some_and(|it| it.told != told) {
             self.configure(key);
         }
@@ -378,7 +369,7 @@ impl Host {
             self.warn_once(text);
         }
         workspace.set_others(&self.others_than(workspace.root()));
-        let told = self.instructions(workspace.root());
+        let told = self.look_at_files(&workspace, &resolved.config);
         let settings = self.settings(key, &resolved.config, &workspace, &told);
         let Some(open) = self.sessions.get_mut(key) else {
             return;

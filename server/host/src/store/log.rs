@@ -287,6 +287,7 @@ mod tests {
         Record::User {
             turn: TurnId(0),
             text: text.into(),
+            pictures: Vec::new(),
         }
     }
 

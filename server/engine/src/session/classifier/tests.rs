@@ -78,7 +78,7 @@ fn asked(history: &[Entry], said: &str, plan: &Planned) -> String {
 
 #[test]
 fn bug_060_an_action_is_judged_by_the_whole_conversation() {
-    let user = |text: &str| Entry::User(text.to_owned());
+    let user = |text: &str| Entry::User(text.into());
     let long = "x ".repeat(30_000);
     for between in [
         vec![],

@@ -55,6 +55,12 @@ pub(super) fn effect(effect: &Effect) -> String {
             format!("ask-classifier {} of {}", call.0, request.model)
         }
         Effect::StopClassifier(call) => format!("stop-classifier {}", call.0),
+        Effect::AskSide {
+            side,
+            about,
+            request,
+        } => format!("ask-side {} {about:?}{}", side.0, messages(request)),
+        Effect::StopSide(side) => format!("stop-side {}", side.0),
         Effect::KeepRule(it) => format!("keep {}", rule(it)),
         Effect::StopCall(call) => format!("stop-call {}", call.0),
         Effect::Answer { prompts, end } => {
@@ -86,7 +92,31 @@ fn append(record: &Record) -> String {
         Record::Void { answer } => format!("void a{answer}"),
         Record::Unsigned { answer } => format!("unsigned a{answer}"),
         Record::Started { mode, model, .. } => format!("started {} {model}", mode.id()),
-        Record::User { turn, text } => format!("user t{} {text:?}", turn.0),
+        Record::User {
+            turn,
+            text,
+            pictures,
+        } => {
+            let shown: String = pictures.iter().map(|it| format!(" {it}")).collect();
+            format!("user t{} {text:?}{shown}", turn.0)
+        }
+        Record::Forked { session, message } => format!("forked {session} #{message}"),
+        Record::Title { title } => format!("title {title:?}"),
+        Record::Compacted {
+            id,
+            trigger,
+            summary,
+            kept,
+        } => format!("compacted c{id} {trigger:?} {summary:?} kept {kept:?}"),
+        Record::Checklist { tasks } => {
+            let tasks: Vec<String> = tasks
+                .iter()
+                .map(|it| format!("#{} {:?} {:?}", it.id, it.status, it.subject))
+                .collect();
+            format!("checklist [{}]", tasks.join(", "))
+        }
+        Record::Goal { goal } => format!("goal {goal:?}"),
+        Record::Style { style } => format!("style {style:?}"),
         Record::Assistant {
             answer,
             text,
@@ -249,6 +279,8 @@ fn show(update: &Update) -> String {
         Update::CallChanged(call, change) => format!("call {}{}", call.0, changed(change)),
         Update::Mode(mode) => format!("mode {}", mode.id()),
         Update::Usage(usage) => format!("usage {} in, {} out", usage.input, usage.output),
+        Update::Checklist(tasks) => format!("checklist of {}", tasks.len()),
+        Update::Notice(text) => format!("notice {text:?}"),
         Update::Retrying(None) => "no retry".to_owned(),
         Update::Retrying(Some(it)) => format!(
             "retry {} of {} in {} ms {:?}",

@@ -3,10 +3,10 @@
 use crate::endpoint;
 use crate::main_loop::Host;
 use crate::process::sandbox::Kernel;
+use crate::session_host::Told;
 use crate::tools;
 use crate::workspace::Workspace;
 use engine::context::instructions::{self, System};
-use engine::context::project::InstructionFile;
 use engine::models;
 use engine::session::{Retries, Settings};
 use protocol::config::Config;
@@ -18,7 +18,7 @@ impl Host {
         session: &str,
         config: &Config,
         workspace: &Workspace,
-        files: &[InstructionFile],
+        told: &Told,
     ) -> Settings {
         let (provider, model, natives) = match endpoint::reach(config) {
             Ok(reached) => (reached.provider, reached.model, reached.natives),
@@ -38,7 +38,7 @@ impl Host {
             learned: self.learned(config),
             window: self.models.window(config),
             cache_key: session.to_string(),
-            system: System::new(&told(workspace), files),
+            system: System::new(&folders_of(workspace), &told.files, &told.further),
             tools: tools::specs(),
             max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
             temperature: config.default_model.temperature,
@@ -69,7 +69,7 @@ fn spread() -> u32 {
 }
 
 /// The folders that the model is told of.
-fn told(workspace: &Workspace) -> instructions::Folders {
+fn folders_of(workspace: &Workspace) -> instructions::Folders {
     let shown = |it: &Path| it.display().to_string();
     let mut others = Vec::new();
     for it in workspace.others().map(shown) {

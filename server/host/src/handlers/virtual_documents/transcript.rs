@@ -30,7 +30,10 @@ pub(super) fn markdown(updates: &[Update]) -> String {
                     None => continue,
                 }
             }
-            Update::Mode(_) | Update::Usage(_) | Update::Retrying(_) => continue,
+            Update::Notice(it) => ("Undine", format!("*{it}*")),
+            Update::Mode(_) | Update::Usage(_) | Update::Checklist(_) | Update::Retrying(_) => {
+                continue;
+            }
         };
         if by != speaker {
             text.push_str(&format!("## {by}\n\n"));

@@ -43,7 +43,7 @@ impl Answer {
 pub const HEAD: &str = "\
 # What you have allowed Undine for always. It does this without asking.
 #
-# Each [[allow]] is one answer of yours. To take one back, delete it here, or say `/forget` with its id in a chat
+# Each [[allow]] is one answer of yours. To take one back, delete it here, or say `/permissions forget` with its id in a chat
 # (`/permissions` lists them). An edit counts from the agent's next action on.
 #
 # `project` is the folder where the answer was given; without that line it counts in every project.
