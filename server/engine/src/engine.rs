@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod context;
+pub mod memory;
 pub mod models;
 pub mod policy;
 pub mod provider;
