@@ -43,6 +43,7 @@ impl MemoryCall {
 /// What is to be done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum MemoryAction {
     Remember,
     Update,
