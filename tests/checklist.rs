@@ -69,7 +69,10 @@ fn the_person_sees_the_plan_and_a_resumed_session_has_it_with_its_stamps_and_tok
     asked.usage(100, 20);
     asked.end();
     let mut asked = stage.model.next();
-    asked.call("task_update", json!({"updates": [{"id": 1, "status": "completed"}]}));
+    asked.call(
+        "task_update",
+        json!({"updates": [{"id": 1, "status": "completed"}]}),
+    );
     asked.end();
     let mut asked = stage.model.next();
     asked.say("done");
@@ -130,15 +133,31 @@ fn the_person_changes_the_list_and_the_model_is_told_with_its_next_request() {
         stage.editor.end(&prompt)
     };
     let turn = say("/todos add Write tests");
-    assert_eq!(entries(&turn.of_kind("plan")), [entry("Write tests", "pending")]);
-    assert!(turn.text().starts_with("Added #1 \"Write tests\"."), "{}", turn.text());
+    assert_eq!(
+        entries(&turn.of_kind("plan")),
+        [entry("Write tests", "pending")]
+    );
+    assert!(
+        turn.text().starts_with("Added #1 \"Write tests\"."),
+        "{}",
+        turn.text()
+    );
     assert!(say("/todos rm 7").text().contains("no task #7"));
-    assert_eq!(entries(&say("/todos done 1").of_kind("plan")), [entry("Write tests", "completed")]);
+    assert_eq!(
+        entries(&say("/todos done 1").of_kind("plan")),
+        [entry("Write tests", "completed")]
+    );
     let prompt = stage.editor.prompt(&session, "go");
     let mut asked = stage.model.next();
     let told = asked.last_prompt();
-    assert!(told.contains("The user changed the checklist: added #1 \"Write tests\"."), "{told}");
-    assert!(told.contains("marked #1 \"Write tests\" as completed."), "{told}");
+    assert!(
+        told.contains("The user changed the checklist: added #1 \"Write tests\"."),
+        "{told}"
+    );
+    assert!(
+        told.contains("marked #1 \"Write tests\" as completed."),
+        "{told}"
+    );
     asked.say("done");
     asked.end();
     stage.editor.end(&prompt);

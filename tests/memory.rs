@@ -12,7 +12,11 @@ use std::path::PathBuf;
 
 /// A stage whose project is a repository.
 fn stage(config: &str) -> Stage {
-    Stage::with(Setup::agent(), "//- /.git/HEAD\nref: refs/heads/main\n", config)
+    Stage::with(
+        Setup::agent(),
+        "//- /.git/HEAD\nref: refs/heads/main\n",
+        config,
+    )
 }
 
 fn remember(name: &str, content: &str) -> Value {
@@ -51,11 +55,21 @@ fn command(stage: &Stage, session: &protocol::acp::SessionId, text: &str) -> Str
 #[test]
 fn what_is_remembered_stands_in_the_next_sessions_instructions_and_is_read_without_asking() {
     let mut stage = stage("");
-    let (_, prompt) = stage.call("memory", remember("How to build", "Run `make -j2`.\nNot ninja."));
+    let (_, prompt) = stage.call(
+        "memory",
+        remember("How to build", "Run `make -j2`.\nNot ninja."),
+    );
     let said = stage.result(&prompt);
-    assert!(said.starts_with("Remembered How to build (private, "), "{said}");
+    assert!(
+        said.starts_with("Remembered How to build (private, "),
+        "{said}"
+    );
     let path = private(&stage).join("how-to-build.md");
-    assert!(fs::read_to_string(&path).unwrap().ends_with("---\nRun `make -j2`.\nNot ninja.\n"));
+    assert!(
+        fs::read_to_string(&path)
+            .unwrap()
+            .ends_with("---\nRun `make -j2`.\nNot ninja.\n")
+    );
     stage.editor.finish();
     stage.restart();
     let (_, prompt, mut asked) = stage.ask("again");
@@ -132,7 +146,10 @@ fn mode_read_only_blocks_changes_and_not_searches() {
 fn bug_056_a_rule_of_the_persons_denies_the_memory() {
     let rule = "[safety]\nmode = \"full_access\"\n[[safety.rules]]\ncategory = \"memory\"\nverdict = \"deny\"\n";
     let stage = stage(rule);
-    for call in [remember("One", "x"), json!({"action": "search", "query": "x"})] {
+    for call in [
+        remember("One", "x"),
+        json!({"action": "search", "query": "x"}),
+    ] {
         let (_, prompt) = stage.call("memory", call);
         let said = stage.result(&prompt);
         assert!(said.contains("rule of the person"), "{said}");
@@ -159,13 +176,24 @@ fn a_memory_that_is_switched_off_has_no_tool_and_no_index() {
 fn the_person_remembers_lists_and_forgets_by_commands() {
     let stage = stage("");
     let session = stage.editor.new_session();
-    let said = command(&stage, &session, "/remember The tests need a database that runs on port 5433");
-    assert!(said.contains("The tests need a database that runs on"), "{said}");
+    let said = command(
+        &stage,
+        &session,
+        "/remember The tests need a database that runs on port 5433",
+    );
+    assert!(
+        said.contains("The tests need a database that runs on"),
+        "{said}"
+    );
     let said = command(&stage, &session, "/memory");
     assert!(said.contains("port 5433"), "{said}");
     let said = command(&stage, &session, "/forget no such thing");
     assert!(said.contains("Nothing in memory is called"), "{said}");
-    let said = command(&stage, &session, "/forget The tests need a database that runs on");
+    let said = command(
+        &stage,
+        &session,
+        "/forget The tests need a database that runs on",
+    );
     assert!(said.starts_with("Forgot "), "{said}");
     assert_eq!(list(&stage, &session).facts, []);
 }
@@ -185,7 +213,10 @@ fn an_editor_lists_adds_and_removes_facts() {
     let added = stage.editor.ask::<AddMemory>(add).unwrap();
     assert_eq!(added.facts.len(), 1);
     let fact = &added.facts[0];
-    assert_eq!((fact.name.as_str(), fact.description.as_str()), ("Style", "Use tabs."));
+    assert_eq!(
+        (fact.name.as_str(), fact.description.as_str()),
+        ("Style", "Use tabs.")
+    );
     assert_eq!((fact.scope, fact.tags.len()), (MemoryScope::Global, 1));
     assert!(fact.path.is_file() && fact.created.is_some());
     assert_eq!(list(&stage, &session), added);
@@ -197,13 +228,26 @@ fn an_editor_lists_adds_and_removes_facts() {
     let left = stage.editor.ask::<RemoveMemory>(remove.clone()).unwrap();
     assert_eq!(left.facts, []);
     let error = stage.editor.ask::<RemoveMemory>(remove).unwrap_err();
-    assert!(error.message.contains("Nothing in memory is called"), "{error:?}");
+    assert!(
+        error.message.contains("Nothing in memory is called"),
+        "{error:?}"
+    );
 }
 
 /// A session with three facts, and a `/consolidate-memory` of which the model has been asked.
-fn consolidating(stage: &Stage) -> (protocol::acp::SessionId, crate::support::editor::Pending<Prompt>, crate::support::model::Asked) {
+fn consolidating(
+    stage: &Stage,
+) -> (
+    protocol::acp::SessionId,
+    crate::support::editor::Pending<Prompt>,
+    crate::support::model::Asked,
+) {
     let session = stage.editor.new_session();
-    for fact in ["/remember Alpha one", "/remember Beta two", "/remember Gamma three"] {
+    for fact in [
+        "/remember Alpha one",
+        "/remember Beta two",
+        "/remember Gamma three",
+    ] {
         command(stage, &session, fact);
     }
     let prompt = stage.editor.prompt(&session, "/consolidate-memory");
@@ -224,7 +268,10 @@ fn consolidating_removes_what_the_model_names_and_a_restore_brings_it_back() {
     asked.usage(30, 12);
     asked.end();
     let said = stage.editor.end(&prompt).text();
-    assert!(said.contains("- Beta two (private): says the same as 1"), "{said}");
+    assert!(
+        said.contains("- Beta two (private): says the same as 1"),
+        "{said}"
+    );
     assert_eq!(names(&list(&stage, &session)), ["Alpha one", "Gamma three"]);
     let restore = said.rsplit_once("`/restore ").unwrap().1;
     let restore = format!("/restore {}", restore.split_once('`').unwrap().0);
@@ -233,7 +280,10 @@ fn consolidating_removes_what_the_model_names_and_a_restore_brings_it_back() {
     stage.editor.choose(&question, "once");
     let said = stage.editor.end(&prompt).text();
     assert!(said.contains("beta-two.md"), "{said}");
-    assert_eq!(names(&list(&stage, &session)), ["Alpha one", "Beta two", "Gamma three"]);
+    assert_eq!(
+        names(&list(&stage, &session)),
+        ["Alpha one", "Beta two", "Gamma three"]
+    );
 }
 
 #[test]
