@@ -277,7 +277,8 @@ local function ask_one(question, choices)
   local function again()
     ask_one(question, choices)
   end
-  choose(question, question.prompt, vim.list_extend(items, ways_beside(question, choices, other, again)))
+  vim.list_extend(items, ways_beside(question, choices, other, again))
+  choose(question, question.prompt, items)
 end
 
 ---@param question undine.Question
@@ -377,8 +378,12 @@ local function ask_text(question, complaint)
   local meta = about(property)
   local default = property.default ~= nil and tostring(property.default) or nil
   local prompt = prompt_of(question, complaint or hint(property))
-  local completion = meta.kind == "path" and "file" or nil
-  vim.ui.input({ prompt = prompt .. " ", default = default, completion = completion }, function(typed)
+  local input = {
+    prompt = prompt .. " ",
+    default = default,
+    completion = meta.kind == "path" and "file" or nil,
+  }
+  vim.ui.input(input, function(typed)
     if not typed then
       question.cancel()
       return

@@ -156,7 +156,12 @@ return {
         oneOf = choices,
         _meta = of("answer3", "select", { other = "answer3_other" }),
       },
-      answer4 = { type = "string", format = "date", description = "When?", _meta = of("answer4", "date") },
+      answer4 = {
+        type = "string",
+        format = "date",
+        description = "When?",
+        _meta = of("answer4", "date"),
+      },
       answer5 = {
         type = "number",
         description = "How many?",
@@ -168,8 +173,9 @@ return {
     })
     T.eq(
       ask(child, params),
-      '{"action":"accept","content":{"answer1":"blue","answer1_keep":true,"answer1_note":"not too dark",'
-        .. '"answer2":["b","a"],"answer3_other":"teal","answer4":"2026-02-28","answer5":5.5}}'
+      '{"action":"accept","content":{"answer1":"blue","answer1_keep":true,'
+        .. '"answer1_note":"not too dark","answer2":["b","a"],"answer3_other":"teal",'
+        .. '"answer4":"2026-02-28","answer5":5.5}}'
     )
     T.eq(
       child:run(function()
