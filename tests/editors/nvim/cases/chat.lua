@@ -233,7 +233,10 @@ return {
     child:see("- [x] look")
     T.eq(transcript(child), "## You\n\nhi\n\n- [x] look\n- [ ] write")
     -- What came between stays between: of the earlier plan one line is left.
-    child:update({ sessionUpdate = "agent_message_chunk", content = { type = "text", text = "ok" } })
+    child:update({
+      sessionUpdate = "agent_message_chunk",
+      content = { type = "text", text = "ok" },
+    })
     child:update(plan("in_progress"))
     child:see("- [-] look")
     T.eq(
