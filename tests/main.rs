@@ -9,6 +9,7 @@ mod approvals;
 mod background;
 mod cancel;
 mod change_sets;
+mod checklist;
 mod checkpoints;
 mod classifier;
 mod commands;
@@ -25,6 +26,7 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod memory;
 mod models;
 mod ollama;
 mod patch_tool;

@@ -17,6 +17,8 @@ const NO_INTERFACE: &str =
 const NO_VIEW: &str =
     "the plugin has no view of processes yet; the prompts `/logs` and `/stop` serve";
 
+const NO_VIEW_OF_MEMORY: &str = "the plugin has no view of the memory yet; the prompts `/memory`, `/remember` and `/forget` serve";
+
 const EDITORS: &[Editor] = &[
     Editor {
         folder: "editors/nvim",
@@ -25,6 +27,9 @@ const EDITORS: &[Editor] = &[
                 "undine/usage",
                 "the plugin has no view of its own for it; the prompt `/usage` serves",
             ),
+            ("undine/memory/list", NO_VIEW_OF_MEMORY),
+            ("undine/memory/add", NO_VIEW_OF_MEMORY),
+            ("undine/memory/remove", NO_VIEW_OF_MEMORY),
             ("undine/process/list", NO_VIEW),
             ("undine/process/read", NO_VIEW),
             ("undine/process/stop", NO_VIEW),
@@ -54,6 +59,9 @@ const EDITORS: &[Editor] = &[
             ("undine/checkpoint/restore", NO_INTERFACE),
             ("undine/permission/rules", NO_INTERFACE),
             ("undine/permission/forget", NO_INTERFACE),
+            ("undine/memory/list", NO_INTERFACE),
+            ("undine/memory/add", NO_INTERFACE),
+            ("undine/memory/remove", NO_INTERFACE),
             ("undine/models", NO_INTERFACE),
             ("undine/usage", NO_INTERFACE),
             ("undine/process/list", NO_INTERFACE),

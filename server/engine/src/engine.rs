@@ -4,8 +4,10 @@
 //! to it and answers with everything that should be done about it. No clock, file, network, thread
 //! or chance is in here; they come in through inputs.
 
+pub mod checklist;
 pub mod config;
 pub mod context;
+pub mod memory;
 pub mod models;
 pub mod policy;
 pub mod provider;

@@ -5,6 +5,7 @@
 
 mod approving;
 mod call;
+mod checklist;
 mod classifier;
 mod effect;
 mod failing;
@@ -78,6 +79,8 @@ pub struct Settings {
     pub turn_answers: u32,
     /// How a model that fails is asked again.
     pub retries: Retries,
+    /// The model is guided step by step (`[output] guidance`).
+    pub guidance: bool,
     /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
     pub attended: bool,
     /// What the person has configured of what may be done without asking. The mode is the session's own.
@@ -134,6 +137,10 @@ pub struct Session {
     last: Option<Usage>,
     /// What the model means to do (spec 10).
     checklist: Vec<Task>,
+    /// Answers in a row that have left it as it is.
+    stale: u32,
+    /// What time it is, milliseconds since the Unix epoch.
+    now: u64,
     /// The model wants older history summarised before it is asked again, with this in focus.
     compact_next: Option<Option<String>>,
     /// What must hold before it stops by itself (spec 23).
@@ -203,11 +210,19 @@ impl Session {
             tally: Tally::default(),
             last: None,
             checklist: Vec::new(),
+            stale: 0,
+            now: 0,
             compact_next: None,
             goal: None,
             style: None,
             next: Counters::default(),
         }
+    }
+
+    /// Says what time it is, in milliseconds since the Unix epoch: there is no clock in here. It stamps the checklist and decides
+    /// nothing.
+    pub fn set_now(&mut self, now: u64) {
+        self.now = now;
     }
 
     /// The session was not written here: whoever wrote its prompts, it was not the person, and the classifier of mode
@@ -271,6 +286,7 @@ impl Session {
 
     fn count(&mut self, model: &str, purpose: Purpose, tokens: Usage) {
         self.tally.add(model, tokens);
+        self.spend_on_tasks(&tokens);
         match purpose {
             Purpose::Answer => self.last = Some(tokens),
             Purpose::Classifier | Purpose::Compaction | Purpose::Subagent | Purpose::Other => {}
@@ -287,6 +303,10 @@ impl Session {
             Input::SetMode(mode) => self.set_mode(mode, &mut effects),
             Input::Command { text, answer } => self.command(text, answer, &mut effects),
             Input::Tell(text) => self.tell_next(text, &mut effects),
+            Input::EditChecklist(edit) => self.edit_checklist(&edit, &mut effects),
+            Input::Spent { model, tokens } => {
+                self.used(&model, Purpose::Other, tokens, &mut effects);
+            }
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),

@@ -9,6 +9,7 @@ use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use crate::store::learned::ModelKey;
+use engine::memory::Kept as Fact;
 use engine::models::Catalogue;
 use engine::provider::{Learned, ModelError, ModelEvent};
 use engine::session::{NotSaved, SideAnswer};
@@ -52,6 +53,8 @@ pub enum Event {
     Written(Vec<Written>),
     /// An errand's task has answered, by the errand's number.
     Errand(u64, Found),
+    /// A model has named which of these facts can go, for the errand of this number.
+    Consolidate(u64, Vec<Fact>, Result<SideAnswer, ModelError>),
     /// The person approves a stored action.
     Approve(Box<Approve>),
     /// Something that the person must hear of, whatever became of the call that met with it.
@@ -95,6 +98,10 @@ pub enum Found {
     /// Before the person is asked.
     Planned(Result<Planned, String>),
     Restored(Result<Restored, String>),
+    /// What is kept over sessions.
+    Memory(Result<Vec<Fact>, String>),
+    /// The same, to be consolidated.
+    Consolidate(Result<Vec<Fact>, String>),
     /// What the person is told.
     Said(Result<String, String>),
 }
@@ -210,11 +217,25 @@ pub enum Ask {
         request: Box<acp::CreateElicitationRequest>,
         reply: oneshot::Sender<Option<acp::ElicitationAction>>,
     },
+    /// Offers choices by a message; `None`: the editor cannot.
+    Choose {
+        message: String,
+        actions: Vec<String>,
+        reply: oneshot::Sender<Option<Chosen>>,
+    },
     /// Opens a web page outside the editor; answers whether the editor can.
     ShowPage {
         url: String,
         reply: oneshot::Sender<bool>,
     },
+}
+
+/// What the person did with a message that offers choices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// By its title.
+    Action(String),
+    Dismissed,
 }
 
 /// A task's way to the editor.
@@ -344,6 +365,23 @@ impl Editor {
         self.ask(|reply| Ask::Elicit {
             session,
             request: Box::new(request),
+            reply,
+        })
+        .await
+    }
+}
+
+impl Editor {
+    /// Offers choices by their titles, in an editor that knows no forms.
+    pub async fn choose(
+        &self,
+        message: String,
+        actions: Vec<String>,
+    ) -> Result<Option<Chosen>, Gone> {
+        let _end = Abandon(&self.inbox);
+        self.ask(|reply| Ask::Choose {
+            message,
+            actions,
             reply,
         })
         .await

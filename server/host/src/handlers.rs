@@ -16,6 +16,7 @@ mod folders;
 mod hints;
 mod lenses;
 mod lifecycle;
+mod memory;
 mod model_lists;
 mod models;
 mod permissions;
@@ -28,6 +29,7 @@ mod review_actions;
 mod saving;
 mod sessions;
 mod shown_hunks;
+mod todos;
 mod usage;
 mod virtual_documents;
 

@@ -23,6 +23,7 @@ pub mod files;
 pub mod instructions;
 pub mod keys;
 pub mod layers;
+pub mod memory;
 pub mod model;
 pub mod models;
 pub mod ollama;

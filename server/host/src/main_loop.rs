@@ -3,7 +3,7 @@
 //! One event at a time, from the editor or from a task; `handle` never awaits. A fault in one event
 //! is logged and answered, and the loop goes on.
 
-use crate::asking::Asking;
+use crate::asking::{Asking, Choice};
 use crate::client::Client;
 use crate::documents::Documents;
 use crate::errand::{Errand, ListWish};
@@ -20,10 +20,10 @@ use crate::process::background::Jobs;
 use crate::reviews::Reviews;
 use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
-use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::learned::LearnedModels;
 use crate::store::permissions::Permissions;
+use crate::store::{Folders, now_ms};
 use crate::tasks::Tasks;
 use engine::provider::ModelEvent;
 use engine::session::Input;
@@ -203,6 +203,7 @@ impl Host {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
+        open.session.set_now(now_ms());
         let mut effects = Vec::new();
         if let Some(text) = told {
             effects = open.session.step(Input::Tell(text));
@@ -280,6 +281,9 @@ impl Host {
                     ClientRequest::ForgetRule(params) => {
                         reply.send::<methods::ForgetRule>(self.forget_rule(&params))
                     }
+                    ClientRequest::ListMemory(params) => self.list_memory(&params, reply),
+                    ClientRequest::AddMemory(params) => self.add_memory(params, reply),
+                    ClientRequest::RemoveMemory(params) => self.remove_memory(params, reply),
                     ClientRequest::ListProcesses(params) => {
                         reply.send::<methods::ListProcesses>(self.list_processes(&params))
                     }
@@ -357,6 +361,7 @@ impl Host {
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
             Event::Errand(number, found) => self.found(number, found),
+            Event::Consolidate(number, kept, answer) => self.consolidate(number, kept, answer),
             Event::Approve(approve) => self.approve(*approve),
             Event::Trouble(text) => self.show_error(&text),
             Event::Written(files) => self.written(&files),
@@ -417,6 +422,15 @@ impl Host {
                 reply,
             } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
+            Ask::Choose {
+                message,
+                actions,
+                reply,
+            } => self.ask_choice(Choice {
+                message,
+                actions,
+                reply,
+            }),
             Ask::ShowPage { url, reply } => drop(reply.send(self.show_page(&url))),
         }
     }
@@ -448,6 +462,8 @@ fn asks_model(input: &Input) -> bool {
         Input::Cancel
         | Input::Command { .. }
         | Input::Tell(_)
+        | Input::EditChecklist(_)
+        | Input::Spent { .. }
         | Input::Reasoning { .. }
         | Input::Remember(_)
         | Input::Forget(_)

@@ -7,10 +7,12 @@ use crate::event::{Editor, Event, SessionKey};
 use crate::handlers::failing;
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
+use crate::memory::Memory;
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
 use crate::store::Pictures;
+use crate::store::answers::Answers;
 use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
 use crate::tools;
@@ -240,6 +242,8 @@ impl Host {
         workspace: Arc<Workspace>,
         config: &Config,
     ) -> World {
+        let memory = config.memory.enabled;
+        let root = &workspace.root().to_path_buf();
         World {
             author,
             session,
@@ -263,6 +267,9 @@ impl Host {
             checkpoints: Arc::new(self.checkpoints.with_limits(&config.limits)),
             checkpoint_first: config.safety.checkpoint_on_mutation,
             action: None,
+            memory: memory.then(|| Memory::of(&self.folders.data, root)),
+            answers: Answers::new(&self.folders.config),
+            attended: self.attended,
             key_variables: endpoint::key_variables(config).into(),
         }
     }

@@ -2,9 +2,11 @@
 
 use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
+use crate::memory::Memory;
 use crate::process::Children;
 use crate::process::background::Jobs;
 use crate::process::sandbox::{self, Sandbox};
+use crate::store::answers::Answers;
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::unsaved::Unsaved;
@@ -68,6 +70,12 @@ pub struct World {
     pub checkpoint_first: bool,
     /// What the model asked for: a checkpoint records it.
     pub action: Option<Arc<Action>>,
+    /// What is kept over sessions; missing where that is switched off.
+    pub memory: Option<Memory>,
+    /// Answers of the person's that count for later questions too.
+    pub answers: Answers,
+    /// Somebody can be asked.
+    pub attended: bool,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
 }

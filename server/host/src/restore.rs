@@ -154,6 +154,15 @@ pub async fn plan(world: &World, id: &str) -> Result<Planned, String> {
 
 /// Makes a checkpoint of files that the person names.
 pub async fn keep(world: &World, paths: &[String]) -> Result<Manifest, String> {
+    keep_as(world, None, paths).await
+}
+
+/// As [`keep`], under a title of its own.
+pub async fn keep_as(
+    world: &World,
+    title: Option<String>,
+    paths: &[String],
+) -> Result<Manifest, String> {
     if paths.is_empty() {
         return Err("Name the files that the checkpoint is to hold.".to_owned());
     }
@@ -179,7 +188,7 @@ pub async fn keep(world: &World, paths: &[String]) -> Result<Manifest, String> {
         names.push(file.shown);
     }
     let cause = Cause {
-        title: format!("By hand: {}", names.join(", ")),
+        title: title.unwrap_or_else(|| format!("By hand: {}", names.join(", "))),
         author: None,
         action: None,
     };
@@ -248,8 +257,10 @@ fn judge(world: &World, manifest: &Manifest, entry: &Entry) -> Result<FilePath, 
         Place::Scratchpad => {
             Err("it lies in the scratchpad, of which no checkpoint holds anything")
         }
-        Place::External | Place::AddedDir if !entry.external => Err("it leads out of the project"),
-        Place::External | Place::AddedDir | Place::Project => Ok(file),
+        Place::External | Place::AddedDir | Place::Memory if !entry.external => {
+            Err("it leads out of the project")
+        }
+        Place::External | Place::AddedDir | Place::Memory | Place::Project => Ok(file),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What Undine keeps on disk: sessions, their logs and their list; checkpoints; what waits for an approval, what
 //! was approved for always, and what models refuse.
 
+pub mod answers;
 pub mod approvals;
 pub mod checkpoints;
 pub mod journal;
@@ -123,8 +124,8 @@ fn beside(folder: &Path, prefix: &str, bytes: &[u8]) -> io::Result<tempfile::Nam
     Ok(file)
 }
 
-/// Keeps other servers from writing. The folder itself is locked, so that no file of ours lies about in it.
-fn lock(folder: &Path, patience: Duration) -> Result<Flock<File>, String> {
+/// Keeps other servers from writing, as long as the lock lives. The folder itself is locked, so that no file of ours lies about in it.
+pub fn lock(folder: &Path, patience: Duration) -> Result<Flock<File>, String> {
     let failed = |error: io::Error| format!("{} cannot be locked ({error}).", folder.display());
     let until = Instant::now() + patience;
     let mut file = File::open(folder).map_err(failed)?;

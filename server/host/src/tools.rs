@@ -12,6 +12,7 @@ mod delete_file;
 mod edit_file;
 mod execute_command;
 mod lines;
+mod memory;
 mod read_file;
 mod write_file;
 
@@ -21,7 +22,10 @@ use crate::plan::{Plan, World};
 use engine::provider::ToolSpec;
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
+use protocol::checklist::{TaskCreate, TaskList, TaskUpdate};
 use protocol::compaction::CompactContext;
+use protocol::config::Config;
+use protocol::memory::MemoryCall;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -66,6 +70,7 @@ tools! {
     create_directory::CreateDirectory,
     execute_command::ExecuteCommand,
     background_process::BackgroundProcess,
+    memory::Memory,
     ask_user_question::AskUserQuestion,
 }
 
@@ -75,10 +80,31 @@ struct Own {
     schema: fn() -> Value,
 }
 
-const OWN: &[Own] = &[Own {
-    name: CompactContext::NAME,
-    schema: || schemars::schema_for!(CompactContext).to_value(),
-}];
+const OWN: &[Own] = &[
+    Own {
+        name: TaskCreate::NAME,
+        schema: || schemars::schema_for!(TaskCreate).to_value(),
+    },
+    Own {
+        name: TaskUpdate::NAME,
+        schema: || schemars::schema_for!(TaskUpdate).to_value(),
+    },
+    Own {
+        name: TaskList::NAME,
+        schema: || schemars::schema_for!(TaskList).to_value(),
+    },
+    Own {
+        name: CompactContext::NAME,
+        schema: || schemars::schema_for!(CompactContext).to_value(),
+    },
+];
+
+/// The tools that this configuration offers.
+pub fn offered(config: &Config) -> Vec<ToolSpec> {
+    let mut specs = specs();
+    specs.retain(|it| config.memory.enabled || it.name != MemoryCall::NAME);
+    specs
+}
 
 /// What the model is told of the tools.
 pub fn specs() -> Vec<ToolSpec> {

@@ -200,6 +200,8 @@ limits! {
     side_secs = 300,
     /// Milliseconds to wait for another server that writes the answers for always.
     permissions_ms = 1_000,
+    /// Milliseconds to wait for another server that writes the memory.
+    memory_ms = 5_000,
     /// Model answers in one turn.
     turn_answers = 200,
     /// How often an answer that reached its output cap is gone on with by itself.

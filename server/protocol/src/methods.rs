@@ -46,6 +46,12 @@ macro_rules! client_requests {
             ListRules = "undine/permission/rules": $crate::permission::ListRulesParams => $crate::permission::RuleList,
             /// Takes such an answer back; answers what is left.
             ForgetRule = "undine/permission/forget": $crate::permission::ForgetRuleParams => $crate::permission::RuleList,
+            /// Lists what is kept over sessions: global facts, then private, then shared ones.
+            ListMemory = "undine/memory/list": $crate::memory::ListMemoryParams => $crate::memory::MemoryList,
+            /// Keeps a fact; answers what is kept then.
+            AddMemory = "undine/memory/add": $crate::memory::AddMemoryParams => $crate::memory::MemoryList,
+            /// Removes a fact; answers what is kept then.
+            RemoveMemory = "undine/memory/remove": $crate::memory::RemoveMemoryParams => $crate::memory::MemoryList,
             /// Lists a session's processes in the background, oldest first.
             ListProcesses = "undine/process/list": $crate::process::ListProcessesParams => $crate::process::ProcessList,
             /// The newest output of a process in the background.

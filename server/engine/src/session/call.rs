@@ -196,8 +196,13 @@ impl Session {
             Ok(arguments) if arguments.is_object() => {
                 if let Some(answered) = self.own_tool(&tool, &arguments, out) {
                     if let Some(call) = self.call_mut(id) {
-                        call.title = Some(answered.title);
+                        call.title = Some(answered.title.clone());
                     }
+                    let title = CallChange {
+                        title: Some(answered.title),
+                        ..CallChange::default()
+                    };
+                    out.push(Effect::Show(Update::CallChanged(id, title)));
                     return self.settle(id, answered.outcome, &answered.text, out);
                 }
                 out.push(Effect::PlanCall {
@@ -467,6 +472,9 @@ impl Session {
         if let Origin::Replay(approved) = &call.origin {
             let approved = approved.clone();
             return self.close_replay(&approved, call, closed, out);
+        }
+        if closed.change.duration_ms.is_some() {
+            self.note_evidence(id, call.title.as_deref(), closed.outcome);
         }
         let shown = closed.shown();
         let Closed {

@@ -3,6 +3,7 @@
 use super::call::{Action, Finished, Planned, Preview, Question};
 use super::replay::{Replay, ReplayEnd};
 use super::unsaved::NotSaved;
+use crate::checklist::Edit;
 use crate::policy::Hold;
 use crate::provider::{Image, Learned, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
@@ -33,6 +34,14 @@ pub enum Input {
     },
     /// Something happened that the model is to be told when it is asked next.
     Tell(String),
+    /// The person changed the checklist.
+    EditChecklist(Edit),
+    /// The host asked a model something for the person, beside the conversation.
+    Spent {
+        /// provider/model.
+        model: String,
+        tokens: Usage,
+    },
     Model(StreamId, ModelEvent),
     /// A call's plan, or what was wrong with its arguments (read by the model).
     Planned(CallId, Result<Planned, String>),

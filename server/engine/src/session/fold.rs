@@ -129,9 +129,14 @@ impl Session {
                     outcome,
                     text,
                     pictures,
+                    title,
+                    duration_ms,
                     ..
                 } => {
                     if open.remove(call).is_some() {
+                        if duration_ms.is_some() {
+                            session.note_evidence(*call, title.as_deref(), *outcome);
+                        }
                         let held = pictures.iter().map(Held::past);
                         session.remember_result(*call, text.clone(), held.collect(), *outcome);
                     }
@@ -335,12 +340,12 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                     },
                 ));
             }
+            Record::Checklist { tasks } => updates.push(Update::Checklist(tasks.clone())),
             Record::Void { .. } => updates.push(Update::Text(BROKEN_OFF.to_owned())),
             Record::Started { .. }
             | Record::Forked { .. }
             | Record::Title { .. }
             | Record::Compacted { .. }
-            | Record::Checklist { .. }
             | Record::Goal { .. }
             | Record::Style { .. }
             | Record::Unsigned { .. }

@@ -5,6 +5,7 @@
 //! effects are checked against the picture. Break the code once and one of these goes red.
 
 use super::*;
+use crate::checklist::Edit;
 use crate::policy::{self, Gate, Hold, Verdict};
 use crate::provider::{
     Feature, Learned, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Refusal,
@@ -42,6 +43,7 @@ pub(crate) fn settings() -> Settings {
             longest_ms: 60_000,
             spread: 0,
         },
+        guidance: true,
         attended: true,
         safety: Safety::default(),
         standing: Vec::new(),
@@ -140,7 +142,11 @@ impl World {
                 }
                 Effect::Show(_) => {
                     assert!(
-                        !ended || matches!(input, Input::SetMode(_) | Input::Command { .. }),
+                        !ended
+                            || matches!(
+                                input,
+                                Input::SetMode(_) | Input::Command { .. } | Input::EditChecklist(_)
+                            ),
                         "an update after the turn's end"
                     );
                 }
@@ -422,6 +428,8 @@ impl World {
             | Input::SetMode(_)
             | Input::Command { .. }
             | Input::Tell(_)
+            | Input::EditChecklist(_)
+            | Input::Spent { .. }
             | Input::Reasoning { .. }
             | Input::Remember(_)
             | Input::Forget(_)
@@ -474,7 +482,8 @@ fn plan(rng: &mut Rng) -> Planned {
         Place::Protected,
         Place::AddedDir,
         Place::Scratchpad,
-    ][rng.usize(0..5)];
+        Place::Memory,
+    ][rng.usize(0..6)];
     let access = match rng.u8(0..4) {
         0 => Access::Read { path, place },
         1 => Access::Write { path, place },
@@ -527,15 +536,33 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
             } else {
                 format!("id{ids}")
             };
-            let arguments = ["{}", "", "{\"a\":1}", "[1]", "{broken"][rng.usize(0..5)].to_owned();
+            let (name, arguments) = match rng.u8(0..6) {
+                0 => (
+                    "task_create",
+                    r#"{"tasks":[{"subject":"a","active_form":"b","status":"in_progress"}]}"#,
+                ),
+                1 => (
+                    "task_update",
+                    r#"{"updates":[{"id":1,"status":"completed"}]}"#,
+                ),
+                _ => (
+                    "t",
+                    ["{}", "", "{\"a\":1}", "[1]", "{broken"][rng.usize(0..5)],
+                ),
+            };
+            let arguments = arguments.to_owned();
             ModelEvent::Call(ToolCall {
                 id,
-                name: "t".into(),
+                name: name.into(),
                 arguments,
                 native: None,
             })
         }
-        7 if rng.bool() => ModelEvent::Usage(Usage::default()),
+        7 if rng.bool() => ModelEvent::Usage(Usage {
+            input: 3,
+            output: 1,
+            ..Usage::default()
+        }),
         7 => ModelEvent::Raw(serde_json::json!({"n": rng.u8(..)})),
         8 => ModelEvent::Ended(StopReason::EndTurn),
         _ => ModelEvent::Failed(failure(rng)),
@@ -604,6 +631,11 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
         45 => Input::Forget(Rule::EditProject),
         // Seldom, or hardly anything would be asked.
         46 if rng.u8(0..4) == 0 => Input::Remember(Rule::EditProject),
+        40 if rng.bool() => Input::EditChecklist(match rng.u8(0..3) {
+            0 => Edit::Add("c".into()),
+            1 => Edit::Done(rng.u64(1..4)),
+            _ => Edit::Clear,
+        }),
         40 => Input::Tell("told".into()),
         41 => Input::Command {
             text: "/c".into(),
@@ -693,6 +725,8 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     let settings = || Settings {
         attended,
         can_hold,
+        // How long a list was left alone is not written down.
+        guidance: false,
         ..settings()
     };
     let (mut session, effects) = Session::new("s".into(), "/p".into(), mode, settings());
@@ -767,6 +801,7 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     let (mut resumed, repairs) = resumed(&world);
     assert_eq!(repairs, [], "a session at rest needed repair");
     assert_eq!(resumed.mode(), session.mode());
+    assert_eq!(resumed.checklist(), session.checklist());
     assert_eq!(asked(&mut resumed), asked(&mut session));
     world.turns
 }

@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::effect::Effect;
+use protocol::checklist::{TaskCreate, TaskList, TaskUpdate};
 use protocol::compaction::CompactContext;
 use protocol::tool::Outcome;
 use serde::de::DeserializeOwned;
@@ -23,10 +24,13 @@ impl Session {
         &mut self,
         tool: &str,
         arguments: &Value,
-        _out: &mut Vec<Effect>,
+        out: &mut Vec<Effect>,
     ) -> Option<Answered> {
         let answered = match tool {
             CompactContext::NAME => read(tool, arguments).map(|it| self.wish_to_compact(it)),
+            TaskCreate::NAME => Ok(self.create_tasks(arguments, out)),
+            TaskUpdate::NAME => Ok(self.update_tasks(arguments, out)),
+            TaskList::NAME => Ok(self.list_tasks(arguments, out)),
             _ => return None,
         };
         Some(answered.unwrap_or_else(|text| Answered {
@@ -48,7 +52,7 @@ impl Session {
 }
 
 /// A call's arguments. The error is for the model.
-fn read<T: DeserializeOwned>(tool: &str, arguments: &Value) -> Result<T, String> {
+pub(super) fn read<T: DeserializeOwned>(tool: &str, arguments: &Value) -> Result<T, String> {
     T::deserialize(arguments)
         .map_err(|error| format!("Bad arguments for {tool}: {error}. Nothing was done."))
 }

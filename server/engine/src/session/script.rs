@@ -9,6 +9,7 @@
 mod approvals;
 mod calls;
 mod cancelling;
+mod checklist;
 mod commands;
 mod edits;
 mod failures;
@@ -35,6 +36,11 @@ use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
 use read::Words;
 
 fn check(script: &str, expect: Expect) {
+    expect.assert_eq(&print_of(script));
+}
+
+/// All that a script causes.
+fn print_of(script: &str) -> String {
     let mut play = Play::new();
     let lines = script.lines().map(str::trim).filter(|it| !it.is_empty());
     for line in lines {
@@ -46,7 +52,7 @@ fn check(script: &str, expect: Expect) {
         let unread = words.rest();
         assert!(unread.is_empty(), "{line:?}: nobody reads {unread:?}");
     }
-    expect.assert_eq(&play.printed());
+    play.printed()
 }
 
 /// A session, its log, and what a script may leave out because it is plain.
@@ -135,6 +141,11 @@ impl Play {
                 };
                 self.session.configure(self.settings.clone());
             }
+            "unguided" => {
+                self.settings.guidance = false;
+                self.session.configure(self.settings.clone());
+            }
+            "clock" => self.session.set_now(words.number()),
             "can-hold" => {
                 self.settings.can_hold = true;
                 self.session.configure(self.settings.clone());
@@ -204,6 +215,10 @@ impl Play {
                 answer: words.text(),
             },
             "tell" => Input::Tell(words.text()),
+            "todos" => match crate::checklist::read(words.rest()) {
+                Ok(Some(edit)) => Input::EditChecklist(edit),
+                other => panic!("no change of the checklist: {other:?}"),
+            },
             "mode" => Input::SetMode(words.mode()),
             "model" => {
                 let stream = words.stream().unwrap_or(self.stream);

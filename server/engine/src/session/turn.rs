@@ -131,6 +131,7 @@ impl Session {
             turn.answers += 1;
             turn.failing = Failing::default();
         }
+        self.remind_of_checklist(out);
         self.ask(out);
     }
 

@@ -1,7 +1,7 @@
 //! Permissions and forms: asking the person, and what the editor answers.
 
-use crate::asking::{CallKey, Pending};
-use crate::event::SessionKey;
+use crate::asking::{CallKey, Choice, Message, Pending};
+use crate::event::{Chosen, SessionKey};
 use crate::lsp::Answer;
 use crate::main_loop::Host;
 use crate::plan::Accepted;
@@ -56,8 +56,18 @@ impl Host {
 
     /// Shows the next question by `window/showMessageRequest`, one at a time.
     fn show_next_question(&mut self) {
-        let Some((id, key)) = self.asking.next_message() else {
+        let Some((id, next)) = self.asking.next_message() else {
             return;
+        };
+        let key = match next {
+            Message::Permission(key) => key,
+            Message::Choice { message, actions } => {
+                let title = |it: &String| json!({"title": it});
+                let actions: Vec<Value> = actions.iter().map(title).collect();
+                let params =
+                    json!({"type": MessageType::Info, "message": message, "actions": actions});
+                return self.out.request(id, "window/showMessageRequest", &params);
+            }
         };
         let Some(question) = self.asking.questions.get(&key) else {
             return;
@@ -91,11 +101,18 @@ impl Host {
         self.out.request(id, method, &request);
     }
 
+    /// Offers choices in an editor that knows no forms.
+    pub(crate) fn ask_choice(&mut self, choice: Choice) {
+        self.asking.enqueue_choice(choice);
+        self.show_next_question();
+    }
+
     /// Takes questions away whose turn has ended.
     pub(crate) fn drop_abandoned(&mut self) {
         for id in self.asking.abandoned() {
             self.out.notify("$/cancelRequest", &json!({"id": id}));
         }
+        self.show_next_question();
     }
 
     /// An answer of the editor. One that nobody waits for any more is dropped.
@@ -127,6 +144,15 @@ impl Host {
                     serde_json::from_value::<acp::CreateElicitationResponse>(it).ok()
                 });
                 let _ = reply.send(response.map(|it| it.action));
+            }
+            Pending::Choice(reply) => {
+                let chosen = answer.result.ok().map(|it| match it["title"].as_str() {
+                    Some(title) => Chosen::Action(title.to_owned()),
+                    None => Chosen::Dismissed,
+                });
+                // Its task may have given up this moment.
+                let _ = reply.send(chosen);
+                self.show_next_question();
             }
             Pending::Errand(number) => self.errand_decided(number, answer),
             Pending::Ignored => {}

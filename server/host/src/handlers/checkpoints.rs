@@ -132,7 +132,7 @@ impl Host {
         });
     }
 
-    fn open_session(&self, id: &str) -> Result<SessionKey, Error> {
+    pub(super) fn open_session(&self, id: &str) -> Result<SessionKey, Error> {
         self.known(&acp::SessionId::new(id.to_owned()))
     }
 
@@ -202,6 +202,8 @@ impl Host {
                 });
             }
             Found::Said(said) => self.end(number, said),
+            Found::Memory(found) => self.found_memory(number, found),
+            Found::Consolidate(found) => self.ask_to_consolidate(number, found),
             Found::Planned(Ok(planned)) => self.ask_to_restore(number, &planned),
             Found::Planned(Err(text)) => self.end(number, Err(text)),
             Found::Restored(found) => {
@@ -222,7 +224,7 @@ impl Host {
     }
 
     /// Tells whoever asked: by a result to a request, in words to all others.
-    fn answer<R: Request, T>(
+    pub(super) fn answer<R: Request, T>(
         &mut self,
         number: u64,
         found: Result<T, String>,

@@ -93,6 +93,38 @@ const TABLE: &[Command] = &[
         run: |host, session, asker, rest| host.reasoning_for(session, asker, rest),
     },
     Command {
+        name: "memory",
+        does: "Lists what is kept over sessions",
+        hint: None,
+        run: |host, session, asker, _| host.memory_for(session, asker),
+    },
+    Command {
+        name: "remember",
+        does: "Keeps a fact over sessions, for this project",
+        hint: Some("the fact"),
+        run: |host, session, asker, rest| host.remember_for(session, asker, rest),
+    },
+    Command {
+        name: "forget",
+        does: "Removes what is kept over sessions under a name",
+        hint: Some("the name of what is kept"),
+        run: |host, session, asker, rest| host.forget_fact_for(session, asker, rest),
+    },
+    Command {
+        name: "consolidate-memory",
+        does: "Has the model name facts that are duplicates or outdated, and removes those",
+        hint: None,
+        run: |host, session, asker, _| host.consolidate_for(session, asker),
+    },
+    Command {
+        name: "todos",
+        does: "Shows the checklist, or changes it",
+        hint: Some(
+            "add and what is to be done, rm or done and a number, or clear; shows it, if missing",
+        ),
+        run: |host, session, asker, rest| host.todos_for(session, asker, rest),
+    },
+    Command {
         name: "usage",
         does: "Shows what this session has used, by model, and what that costs",
         hint: None,

@@ -8,6 +8,7 @@ use crate::endpoint;
 use crate::event::SessionKey;
 use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
+use crate::memory::Memory;
 use crate::model;
 use crate::models::Choice;
 use crate::perform::invalid;
@@ -83,6 +84,8 @@ impl Host {
         let workspace = Workspace::new(&[cwd.to_path_buf()], &own);
         let mut workspace = workspace.map_err(invalid)?;
         workspace.set_others(&self.others_than(workspace.root()));
+        let memory = Memory::of(&self.folders.data, workspace.root());
+        workspace.set_memory(memory.folders());
         self.report_cut_off(workspace.root());
         let resolved = self.resolve(Some(workspace.root()));
         self.report(&resolved);

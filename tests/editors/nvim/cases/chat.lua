@@ -232,6 +232,17 @@ return {
     child:update(plan("completed"))
     child:see("- [x] look")
     T.eq(transcript(child), "## You\n\nhi\n\n- [x] look\n- [ ] write")
+    -- What came between stays between: of the earlier plan one line is left.
+    child:update({
+      sessionUpdate = "agent_message_chunk",
+      content = { type = "text", text = "ok" },
+    })
+    child:update(plan("in_progress"))
+    child:see("- [-] look")
+    T.eq(
+      transcript(child),
+      "## You\n\nhi\n\nPlan, 1 of 2 done\n\nok\n\n- [-] look\n- [ ] write"
+    )
   end,
 
   ["an error of the prompt is one line that says what to do"] = function(T)

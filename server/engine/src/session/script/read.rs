@@ -26,6 +26,8 @@
 //! finished ok | error | cancelled "text"    finished moved
 //! limits queued_prompts=1 …    use-model <name>
 //! restart                       the server dies, and another folds the log
+//! clock <milliseconds>    unguided
+//! todos add Text    todos rm 1    todos done 1    todos clear
 //! load                          shows the log, as to an editor
 //! new-session
 //! ```

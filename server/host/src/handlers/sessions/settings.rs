@@ -9,8 +9,9 @@ use crate::workspace::Workspace;
 use engine::context::instructions::{self, System};
 use engine::models;
 use engine::session::{Retries, Settings};
-use protocol::config::Config;
+use protocol::config::{Config, Guidance};
 use std::path::Path;
+use url::Url;
 
 impl Host {
     pub(super) fn settings(
@@ -20,12 +21,16 @@ impl Host {
         workspace: &Workspace,
         told: &Told,
     ) -> Settings {
-        let (provider, model, natives) = match endpoint::reach(config) {
-            Ok(reached) => (reached.provider, reached.model, reached.natives),
+        let (provider, model, natives, base_url) = match endpoint::reach(config) {
+            Ok(reached) => {
+                let url = reached.endpoint.base_url;
+                (reached.provider, reached.model, reached.natives, url)
+            }
             // Said when the model is asked.
             Err(_) => {
                 let model = &config.default_model;
-                (model.provider.clone(), model.name.clone(), Vec::new())
+                let (provider, name) = (model.provider.clone(), model.name.clone());
+                (provider, name, Vec::new(), String::new())
             }
         };
         let reasoning = models::reasoning(config, &format!("{provider}/{model}"));
@@ -39,7 +44,7 @@ impl Host {
             window: self.models.window(config),
             cache_key: session.to_string(),
             system: System::new(&folders_of(workspace), &told.files, &told.further),
-            tools: tools::specs(),
+            tools: tools::offered(config),
             max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
             temperature: config.default_model.temperature,
             queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
@@ -51,11 +56,21 @@ impl Host {
                 longest_ms: limits.model_retry_max_secs.saturating_mul(1000),
                 spread: spread(),
             },
+            guidance: is_guided(config, &base_url),
             attended: self.attended,
             safety: config.safety.clone(),
             standing: self.standing(workspace.root()),
             can_hold: Kernel::look().holds_reading(),
         }
+    }
+}
+
+/// Whether the model is guided step by step; by itself, one on the person's own machine.
+fn is_guided(config: &Config, base_url: &str) -> bool {
+    match config.output.guidance {
+        Guidance::On => true,
+        Guidance::Off => false,
+        Guidance::Auto => Url::parse(base_url).is_ok_and(|it| endpoint::is_local(&it)),
     }
 }
 

@@ -9,7 +9,7 @@ use protocol::config::Config;
 
 impl Host {
     /// As the files are now; what cannot be read of them is told to the person.
-    pub(super) fn look_at_files(&mut self, workspace: &Workspace, _config: &Config) -> Told {
+    pub(super) fn look_at_files(&mut self, workspace: &Workspace, config: &Config) -> Told {
         let found = instructions::find(workspace.root());
         for problem in found.problems {
             self.warn_once(problem);
@@ -20,7 +20,7 @@ impl Host {
                 style: String::new(),
                 guidance: String::new(),
                 skills: String::new(),
-                memory: String::new(),
+                memory: self.memory_index(workspace, config),
             },
         }
     }
