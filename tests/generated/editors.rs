@@ -17,6 +17,9 @@ const NO_INTERFACE: &str =
 const NO_VIEW: &str =
     "the plugin has no view of processes yet; the prompts `/logs` and `/stop` serve";
 
+const NO_AGENTS: &str =
+    "the plugin has no view of subagents yet; their calls show what they do, and the prompt `/agents` serves";
+
 const EDITORS: &[Editor] = &[
     Editor {
         folder: "editors/nvim",
@@ -30,6 +33,7 @@ const EDITORS: &[Editor] = &[
             ("undine/process/stop", NO_VIEW),
             ("undine/process/detach", NO_VIEW),
             ("undine/process/changed", NO_VIEW),
+            ("undine/agent/detach", NO_AGENTS),
         ],
     },
     Editor {
@@ -61,6 +65,7 @@ const EDITORS: &[Editor] = &[
             ("undine/process/stop", NO_INTERFACE),
             ("undine/process/detach", NO_INTERFACE),
             ("undine/process/changed", NO_INTERFACE),
+            ("undine/agent/detach", NO_INTERFACE),
         ],
     },
 ];

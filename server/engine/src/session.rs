@@ -11,6 +11,7 @@ mod failing;
 mod fold;
 mod own_tools;
 mod replay;
+mod role;
 mod turn;
 mod unsaved;
 
@@ -32,6 +33,7 @@ pub use effect::{
 };
 pub use fold::replay;
 pub use replay::{Replay, ReplayEnd};
+pub use role::Role;
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
@@ -78,6 +80,8 @@ pub struct Settings {
     pub turn_answers: u32,
     /// How a model that fails is asked again.
     pub retries: Retries,
+    /// Whose conversation it is.
+    pub role: Role,
     /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
     pub attended: bool,
     /// What the person has configured of what may be done without asking. The mode is the session's own.
@@ -294,6 +298,9 @@ impl Session {
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
             // Nobody asks yet.
             Input::Side(..) => {}
+            Input::Spent { model, tokens } => {
+                self.used(&model, Purpose::Subagent, tokens, &mut effects);
+            }
             Input::Reasoning { model, level } => {
                 effects.push(Effect::Append(Record::Reasoning { model, level }));
             }
@@ -417,6 +424,22 @@ impl Session {
 
     fn next_answer(&mut self) -> u64 {
         Counters::take(&mut self.next.answer)
+    }
+
+    /// What the model said last, whole; empty if it has said nothing since it was last told anything.
+    pub fn last_said(&self) -> &str {
+        match self.history.last() {
+            Some(Entry::Answer(answer)) => &answer.text,
+            Some(Entry::User(_) | Entry::Told(_) | Entry::Summary(_)) | None => "",
+        }
+    }
+
+    /// What the person wrote, oldest first: what work for them may go by.
+    pub fn wishes(&self) -> Vec<String> {
+        role::wishes(&self.settings.role, &self.history)
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The running turn, or none.

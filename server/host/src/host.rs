@@ -14,6 +14,7 @@ pub mod tasks;
 pub mod upwards;
 pub mod workspace;
 
+pub mod agent_files;
 pub mod apply;
 pub mod config_edit;
 pub mod documents;

@@ -9,6 +9,7 @@ use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::unsaved::Unsaved;
 use crate::workspace::{self, FilePath, Workspace};
+use engine::agents::{Kind, Kinds};
 use engine::policy::Hold;
 use engine::policy::shell::{Shell, Surroundings};
 use engine::provider::Image;
@@ -68,6 +69,10 @@ pub struct World {
     pub checkpoint_first: bool,
     /// What the model asked for: a checkpoint records it.
     pub action: Option<Arc<Action>>,
+    /// The kinds of subagents that the session can start.
+    pub kinds: Arc<Kinds>,
+    /// Whose call it is, where that is a subagent.
+    pub agent: Option<Arc<Kind>>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
 }

@@ -60,6 +60,14 @@ impl Folders {
 }
 
 impl Folders {
+    /// Where the log of a subagent lies: never in the project, and in no list of sessions. `root` is resolved.
+    pub fn agent_log(&self, root: &Path, key: &str) -> PathBuf {
+        let folder = self.data.join("agents").join(hash(root));
+        folder.join(format!("{key}.jsonl"))
+    }
+}
+
+impl Folders {
     /// What says that a log was made by this person's Undine, and did not come with the project: a file
     /// outside of it, named after the log.
     pub fn voucher(&self, log: &Path) -> PathBuf {

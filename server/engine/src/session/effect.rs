@@ -43,6 +43,12 @@ pub enum Input {
     Classified(CallId, Result<SideAnswer, String>),
     /// What a model answered that was asked beside the conversation.
     Side(SideId, Result<SideAnswer, ModelError>),
+    /// A subagent's model has answered, and this is what it took.
+    Spent {
+        /// provider/model.
+        model: String,
+        tokens: Usage,
+    },
     /// The person chose how hard a model thinks. [`Session::configure`](super::Session::configure) has it already.
     Reasoning {
         model: String,

@@ -46,6 +46,7 @@ pub(crate) fn settings() -> Settings {
         safety: Safety::default(),
         standing: Vec::new(),
         can_hold: false,
+        role: Role::Person,
     }
 }
 
@@ -422,6 +423,7 @@ impl World {
             | Input::SetMode(_)
             | Input::Command { .. }
             | Input::Tell(_)
+            | Input::Spent { .. }
             | Input::Reasoning { .. }
             | Input::Remember(_)
             | Input::Forget(_)
@@ -605,6 +607,10 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
         // Seldom, or hardly anything would be asked.
         46 if rng.u8(0..4) == 0 => Input::Remember(Rule::EditProject),
         40 => Input::Tell("told".into()),
+        41 if rng.bool() => Input::Spent {
+            model: "p/other".into(),
+            tokens: Usage::default(),
+        },
         41 => Input::Command {
             text: "/c".into(),
             answer: "done".into(),

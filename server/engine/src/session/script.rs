@@ -6,6 +6,7 @@
 //! Every request to the model is also held against the law of valid requests. Not printed is only
 //! the record of the session's beginning.
 
+mod agents;
 mod approvals;
 mod calls;
 mod cancelling;
@@ -26,7 +27,8 @@ mod turns;
 mod unattended;
 mod unsaved;
 
-use super::{Effect, Input, Retries, Session, Settings, SideAnswer, laws, replay};
+use super::{Effect, Input, Retries, Role, Session, Settings, SideAnswer, laws, replay};
+use crate::provider::Usage;
 use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
@@ -117,6 +119,11 @@ impl Play {
                 self.settings.attended = false;
                 self.session.configure(self.settings.clone());
             }
+            "agent" => {
+                let wishes = vec![words.text()];
+                self.settings.role = Role::Agent { wishes };
+                self.session.configure(self.settings.clone());
+            }
             "standing" => {
                 self.settings.standing.push(Rule::EditProject);
                 self.session.configure(self.settings.clone());
@@ -204,6 +211,14 @@ impl Play {
                 answer: words.text(),
             },
             "tell" => Input::Tell(words.text()),
+            "spent" => Input::Spent {
+                model: words.word().to_owned(),
+                tokens: Usage {
+                    input: words.number(),
+                    output: words.number(),
+                    ..Usage::default()
+                },
+            },
             "mode" => Input::SetMode(words.mode()),
             "model" => {
                 let stream = words.stream().unwrap_or(self.stream);

@@ -162,6 +162,8 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
         checkpoints: Arc::new(checkpoints),
         checkpoint_first: false,
         action: None,
+        kinds: Arc::default(),
+        agent: None,
         key_variables: Arc::new([]),
     })
 }

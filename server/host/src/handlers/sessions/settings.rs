@@ -3,23 +3,44 @@
 use crate::endpoint;
 use crate::main_loop::Host;
 use crate::process::sandbox::Kernel;
-use crate::session_host::Told;
-use crate::tools;
+use crate::session_host::{Child, Told};
+use crate::tools::{self, Offered};
 use crate::workspace::Workspace;
+use engine::agents;
 use engine::context::instructions::{self, System};
 use engine::models;
-use engine::session::{Retries, Settings};
+use engine::session::{Retries, Role, Settings};
 use protocol::config::Config;
 use std::path::Path;
 
 impl Host {
-    pub(super) fn settings(
+    /// `child`: what a subagent is; none for a session of the person's.
+    pub(in crate::handlers) fn settings(
         &mut self,
         session: &str,
         config: &Config,
         workspace: &Workspace,
         told: &Told,
+        child: Option<&Child>,
     ) -> Settings {
+        let (offered, role) = match child {
+            None => (Offered::Session(&told.kinds), Role::Person),
+            Some(child) => {
+                let wishes = child.wishes.clone();
+                (Offered::Agent(&child.kind), Role::Agent { wishes })
+            }
+        };
+        let folders = folders_of(workspace);
+        let system = match offered {
+            Offered::Session(_) => System::new(&folders, &told.files, &told.further),
+            Offered::Agent(kind) => System::for_agent(
+                &agents::system_preamble(kind),
+                kind.grants("edit_file"),
+                &folders,
+                &told.files,
+                &told.further,
+            ),
+        };
         let (provider, model, natives) = match endpoint::reach(config) {
             Ok(reached) => (reached.provider, reached.model, reached.natives),
             // Said when the model is asked.
@@ -38,8 +59,8 @@ impl Host {
             learned: self.learned(config),
             window: self.models.window(config),
             cache_key: session.to_string(),
-            system: System::new(&folders_of(workspace), &told.files, &told.further),
-            tools: tools::specs(),
+            system,
+            tools: tools::specs(offered),
             max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
             temperature: config.default_model.temperature,
             queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
@@ -51,6 +72,7 @@ impl Host {
                 longest_ms: limits.model_retry_max_secs.saturating_mul(1000),
                 spread: spread(),
             },
+            role,
             attended: self.attended,
             safety: config.safety.clone(),
             standing: self.standing(workspace.root()),
