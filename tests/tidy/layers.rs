@@ -54,6 +54,7 @@ const HOST: Layers = &[
         "ollama",
         "reviews",
         "unsaved",
+        "worktree",
     ],
     // What a model may call.
     &["tools"],
