@@ -57,6 +57,7 @@ const HOST: Layers = &[
         "ollama",
         "reviews",
         "unsaved",
+        "worktree",
     ],
     // What a model may call.
     &["tools"],

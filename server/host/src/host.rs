@@ -31,6 +31,7 @@ pub mod pdf;
 pub mod plan;
 pub mod restore;
 pub mod reviews;
+pub mod worktree;
 
 pub mod tools;
 pub mod unsaved;

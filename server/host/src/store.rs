@@ -93,6 +93,16 @@ impl Folders {
     }
 }
 
+impl Folders {
+    /// Where checkouts of the project lie in which subagents work. Beside the data folder and not in it, because what
+    /// is in that no tool may write.
+    pub fn worktrees(&self) -> PathBuf {
+        let mut name = self.data.file_name().unwrap_or_default().to_owned();
+        name.push("-worktrees");
+        self.data.with_file_name(name)
+    }
+}
+
 /// Sixteen hexadecimal digits that stand for a path.
 pub fn hash(path: &Path) -> String {
     use sha2::{Digest, Sha256};
