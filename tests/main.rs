@@ -3,6 +3,7 @@
 mod support;
 
 mod added_folders;
+mod agents;
 mod anthropic;
 mod approval_queue;
 mod approvals;

@@ -18,6 +18,7 @@ const NO_VIEW: &str =
     "the plugin has no view of processes yet; the prompts `/logs` and `/stop` serve";
 
 const NO_VIEW_OF_MEMORY: &str = "the plugin has no view of the memory yet; the prompts `/memory`, `/remember` and `/forget` serve";
+const NO_AGENTS: &str = "the plugin has no view of subagents yet; their calls show what they do, and the prompt `/agents` serves";
 
 const EDITORS: &[Editor] = &[
     Editor {
@@ -35,6 +36,7 @@ const EDITORS: &[Editor] = &[
             ("undine/process/stop", NO_VIEW),
             ("undine/process/detach", NO_VIEW),
             ("undine/process/changed", NO_VIEW),
+            ("undine/agent/detach", NO_AGENTS),
         ],
     },
     Editor {
@@ -69,6 +71,7 @@ const EDITORS: &[Editor] = &[
             ("undine/process/stop", NO_INTERFACE),
             ("undine/process/detach", NO_INTERFACE),
             ("undine/process/changed", NO_INTERFACE),
+            ("undine/agent/detach", NO_INTERFACE),
         ],
     },
 ];

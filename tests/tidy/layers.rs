@@ -19,6 +19,8 @@ const ENGINE: Layers = &[
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],
+    // Sessions that work for sessions.
+    &["agents"],
 ];
 
 const HOST: Layers = &[
@@ -37,6 +39,7 @@ const HOST: Layers = &[
     ],
     // The world in our terms.
     &[
+        "agent_files",
         "config_edit",
         "documents",
         "event",
@@ -54,6 +57,7 @@ const HOST: Layers = &[
         "ollama",
         "reviews",
         "unsaved",
+        "worktree",
     ],
     // What a model may call.
     &["tools"],

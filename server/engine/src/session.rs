@@ -12,6 +12,7 @@ mod failing;
 mod fold;
 mod own_tools;
 mod replay;
+mod role;
 mod turn;
 mod unsaved;
 
@@ -33,6 +34,7 @@ pub use effect::{
 };
 pub use fold::replay;
 pub use replay::{Replay, ReplayEnd};
+pub use role::Role;
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
@@ -81,6 +83,8 @@ pub struct Settings {
     pub retries: Retries,
     /// The model is guided step by step (`[output] guidance`).
     pub guidance: bool,
+    /// Whose conversation it is.
+    pub role: Role,
     /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
     pub attended: bool,
     /// What the person has configured of what may be done without asking. The mode is the session's own.
@@ -304,8 +308,12 @@ impl Session {
             Input::Command { text, answer } => self.command(text, answer, &mut effects),
             Input::Tell(text) => self.tell_next(text, &mut effects),
             Input::EditChecklist(edit) => self.edit_checklist(&edit, &mut effects),
-            Input::Spent { model, tokens } => {
-                self.used(&model, Purpose::Other, tokens, &mut effects);
+            Input::Spent {
+                model,
+                purpose,
+                tokens,
+            } => {
+                self.used(&model, purpose, tokens, &mut effects);
             }
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
@@ -437,6 +445,22 @@ impl Session {
 
     fn next_answer(&mut self) -> u64 {
         Counters::take(&mut self.next.answer)
+    }
+
+    /// What the model said last, whole; empty if it has said nothing since it was last told anything.
+    pub fn last_said(&self) -> &str {
+        match self.history.last() {
+            Some(Entry::Answer(answer)) => &answer.text,
+            Some(Entry::User(_) | Entry::Told(_) | Entry::Summary(_)) | None => "",
+        }
+    }
+
+    /// What the person wrote, oldest first: what work for them may go by.
+    pub fn wishes(&self) -> Vec<String> {
+        role::wishes(&self.settings.role, &self.history)
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The running turn, or none.

@@ -9,6 +9,7 @@ use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use crate::store::learned::ModelKey;
+use engine::agents::Wish;
 use engine::memory::Kept as Fact;
 use engine::models::Catalogue;
 use engine::provider::{Learned, ModelError, ModelEvent};
@@ -85,6 +86,10 @@ pub enum Event {
     Window(ModelKey, u64),
     /// The catalogue of models was fetched.
     Catalogue(Box<Catalogue>),
+    /// A subagent has worked as long as it may, in the piece of work with this number.
+    AgentTime(SessionKey, u64),
+    /// What a subagent does is to be shown.
+    AgentProgress(SessionKey),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// The process that started us is gone.
@@ -223,6 +228,14 @@ pub enum Ask {
         actions: Vec<String>,
         reply: oneshot::Sender<Option<Chosen>>,
     },
+    /// Has a subagent work for a call, or ended. Answered with what the call ends with, both for the model; not answered when the
+    /// subagent is ended with the call.
+    Agent {
+        session: SessionKey,
+        call: CallId,
+        wish: Box<Wish>,
+        reply: oneshot::Sender<Result<String, String>>,
+    },
     /// Opens a web page outside the editor; answers whether the editor can.
     ShowPage {
         url: String,
@@ -320,6 +333,22 @@ impl Editor {
             call,
             files,
             checkpoint,
+            reply,
+        })
+        .await
+    }
+
+    /// Has a subagent work for a call, and waits for what the call ends with.
+    pub async fn agent(
+        &self,
+        session: SessionKey,
+        call: CallId,
+        wish: Wish,
+    ) -> Result<Result<String, String>, Gone> {
+        self.ask(|reply| Ask::Agent {
+            session,
+            call,
+            wish: Box::new(wish),
             reply,
         })
         .await

@@ -1,6 +1,7 @@
 //! What the loop does with each message of the editor, one file a group of methods.
 
 mod actions;
+mod agents;
 mod annotations;
 mod answers;
 mod approvals;

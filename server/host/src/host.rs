@@ -14,6 +14,7 @@ pub mod tasks;
 pub mod upwards;
 pub mod workspace;
 
+pub mod agent_files;
 pub mod apply;
 pub mod config_edit;
 pub mod documents;
@@ -31,6 +32,7 @@ pub mod pdf;
 pub mod plan;
 pub mod restore;
 pub mod reviews;
+pub mod worktree;
 
 pub mod tools;
 pub mod unsaved;

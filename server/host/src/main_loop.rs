@@ -114,6 +114,10 @@ pub enum TaskKey {
     Side(SessionKey, SideId),
     Timer(SessionKey, TimerId),
     Errand(u64),
+    /// A subagent's time.
+    AgentTime(SessionKey),
+    /// What it does is to be shown.
+    AgentProgress(SessionKey),
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
@@ -208,8 +212,12 @@ impl Host {
         if let Some(text) = told {
             effects = open.session.step(Input::Tell(text));
         }
+        let is_mode = matches!(input, Input::SetMode(_));
         effects.extend(open.session.step(input));
         self.perform(session, effects);
+        if is_mode {
+            self.agents_follow(session);
+        }
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
             && !(open.plans.is_empty() && open.accepted.is_empty())
@@ -293,6 +301,9 @@ impl Host {
                     ClientRequest::StopProcess(params) => self.stop_process(&params, reply),
                     ClientRequest::DetachProcess(params) => {
                         reply.send::<methods::DetachProcess>(self.detach_process(&params))
+                    }
+                    ClientRequest::DetachAgent(params) => {
+                        reply.send::<methods::DetachAgent>(self.detach_agent(&params))
                     }
                     ClientRequest::AuthStatus(params) => self.auth_status(params, reply),
                     ClientRequest::SetKey(params) => self.set_key(params, reply),
@@ -382,6 +393,8 @@ impl Host {
             Event::KeysAt(keys) => self.note_keys(&keys),
             Event::Catalogue(catalogue) => self.catalogued(*catalogue),
             Event::Processes(session) => self.processes_changed(&session),
+            Event::AgentTime(session, work) => self.agent_timed_out(&session, work),
+            Event::AgentProgress(session) => self.show_agent(&session),
             Event::Abandoned => self.drop_abandoned(),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
@@ -431,6 +444,12 @@ impl Host {
                 actions,
                 reply,
             }),
+            Ask::Agent {
+                session,
+                call,
+                wish,
+                reply,
+            } => self.ask_agent(&session, call, *wish, reply),
             Ask::ShowPage { url, reply } => drop(reply.send(self.show_page(&url))),
         }
     }
@@ -461,9 +480,9 @@ fn asks_model(input: &Input) -> bool {
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel
         | Input::Command { .. }
+        | Input::Spent { .. }
         | Input::Tell(_)
         | Input::EditChecklist(_)
-        | Input::Spent { .. }
         | Input::Reasoning { .. }
         | Input::Remember(_)
         | Input::Forget(_)

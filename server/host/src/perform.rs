@@ -78,6 +78,7 @@ impl Host {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call));
                     self.forget_plan(session, call);
                     self.forget_run(session, call);
+                    self.end_agents_of(session, call);
                 }
                 Effect::Answer { prompts, end } => {
                     self.end_streaming(session);
@@ -85,6 +86,11 @@ impl Host {
                 }
             }
         }
+    }
+
+    /// Shows something of a session that it did not ask to be shown.
+    pub(crate) fn show_update(&mut self, session: &SessionKey, update: Update) {
+        self.show_streaming(session, update);
     }
 
     /// Shows an update. Of text that streams, what may be a part of a secret waits for the rest.
@@ -141,6 +147,9 @@ impl Host {
         if is_end {
             self.end_streaming(session);
         }
+        if let Record::Usage { .. } = record {
+            self.pass_usage_on(session, &record);
+        }
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
@@ -176,6 +185,9 @@ impl Host {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
+        if open.child.is_some() {
+            return self.agent_does(session, &update);
+        }
         for waiter in open.waiting.values_mut() {
             if let Waiter::Task(view) = waiter
                 && let Some(message) = view.take(&update)
@@ -220,16 +232,26 @@ impl Host {
 
     /// The world as a session's tools see it now.
     pub(crate) fn world(&self, open: &OpenSession, call: CallId) -> World {
-        let author = Author {
-            session: open.key.to_string(),
-            // A call is planned and run in a turn.
-            turn: open.session.turn().unwrap_or(TurnId(0)),
-            call,
+        let author = match &open.child {
+            None => Author {
+                session: open.key.to_string(),
+                // A call is planned and run in a turn.
+                turn: open.session.turn().unwrap_or(TurnId(0)),
+                call,
+            },
+            // What it changes is the work of the call that it works for, and is reviewed there.
+            Some(child) => Author {
+                session: child.parent.to_string(),
+                turn: child.turn,
+                call: child.call,
+            },
         };
         let workspace = open.workspace.clone();
         World {
             seen: open.seen.clone(),
             given: open.given.clone(),
+            kinds: open.told.kinds.clone(),
+            agent: open.child.as_ref().map(|it| it.kind.clone()),
             ..self.world_of(open.key.clone(), author, workspace, &open.config)
         }
     }
@@ -270,6 +292,8 @@ impl Host {
             memory: memory.then(|| Memory::of(&self.folders.data, root)),
             answers: Answers::new(&self.folders.config),
             attended: self.attended,
+            kinds: Arc::default(),
+            agent: None,
             key_variables: endpoint::key_variables(config).into(),
         }
     }
@@ -405,6 +429,8 @@ impl Host {
             Arc::make_mut(&mut open.seen).extend(saw);
         }
         self.forget_run(session, call);
+        // One whose call ended without it, whatever the reason.
+        self.end_agents_of(session, call);
         self.revert_before(session);
         self.step(session, Input::Finished(call, finished));
     }
@@ -418,6 +444,7 @@ impl Host {
             match open.waiting.remove(&prompt) {
                 Some(Waiter::Request { reply, .. }) => answer_request(reply, end, login.as_deref()),
                 Some(Waiter::Task(view)) => self.end_task(view, end),
+                Some(Waiter::Parent) => self.agent_ended(session, end),
                 None => {}
             }
         }

@@ -11,6 +11,7 @@ use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::unsaved::Unsaved;
 use crate::workspace::{self, FilePath, Workspace};
+use engine::agents::{Kind, Kinds};
 use engine::policy::Hold;
 use engine::policy::shell::{Shell, Surroundings};
 use engine::provider::Image;
@@ -76,6 +77,10 @@ pub struct World {
     pub answers: Answers,
     /// Somebody can be asked.
     pub attended: bool,
+    /// The kinds of subagents that the session can start.
+    pub kinds: Arc<Kinds>,
+    /// Whose call it is, where that is a subagent.
+    pub agent: Option<Arc<Kind>>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
 }

@@ -113,7 +113,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Whether this is a folder of ours that was last changed long ago. A link is none.
-fn is_stale(path: &Path, patience: Duration, now: SystemTime) -> bool {
+pub(crate) fn is_stale(path: &Path, patience: Duration, now: SystemTime) -> bool {
     let Ok(meta) = path.symlink_metadata() else {
         return false;
     };
@@ -132,7 +132,7 @@ fn is_own_folder(meta: &fs::Metadata) -> bool {
 }
 
 /// An error where another process holds it.
-fn lock(folder: &Path) -> io::Result<Flock<File>> {
+pub(crate) fn lock(folder: &Path) -> io::Result<Flock<File>> {
     let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
     let file = OpenOptions::new()
         .read(true)
@@ -149,6 +149,11 @@ fn remove(folder: &Path) -> io::Result<()> {
         Ok(()) => aside.as_path(),
         Err(_) => folder,
     };
+    clear(folder)
+}
+
+/// Removes a folder with all that is in it, unwritable folders too; of links only the links.
+pub(crate) fn clear(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             // Some programs make their caches unwritable, Go for instance.

@@ -8,15 +8,18 @@ use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::store::learned::ModelKey;
 use crate::workspace::Workspace;
+use engine::agents::{Kind, Kinds, Progress, Roster};
 use engine::context::instructions::Further;
 use engine::context::project::InstructionFile;
 use engine::redact::Stream;
 use engine::session::{Session, Update};
 use protocol::config::Config;
-use protocol::session::{CallId, PromptId};
+use protocol::session::{AgentId, CallId, PromptId, TurnId};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::oneshot;
 
 pub struct OpenSession {
     pub key: SessionKey,
@@ -43,6 +46,10 @@ pub struct OpenSession {
     /// What it was given to read in this turn.
     pub given: Arc<Given>,
     pub waiting: HashMap<PromptId, Waiter>,
+    /// The subagents that work for it, and those that can be gone on with.
+    pub roster: Roster,
+    /// What it is to its parent, where it is a subagent itself.
+    pub child: Option<Box<Child>>,
     /// The model that was asked last.
     pub asked: Option<ModelKey>,
     /// What is shown of the answer that streams.
@@ -56,6 +63,35 @@ pub struct Told {
     /// How to work in the project.
     pub files: Vec<InstructionFile>,
     pub further: Further,
+    /// Who can work for it.
+    pub kinds: Arc<Kinds>,
+}
+
+/// A subagent, as the session it works for has it.
+pub struct Child {
+    pub parent: SessionKey,
+    pub id: AgentId,
+    pub kind: Arc<Kind>,
+    /// What it is called; never empty.
+    pub label: String,
+    /// The call that it works for, of which what it changes is a part, and that call's turn.
+    pub call: CallId,
+    pub turn: TurnId,
+    /// Who waits for the report; nobody, where it works in the background.
+    pub reply: Option<oneshot::Sender<Result<String, String>>>,
+    /// What it is to do once it may work.
+    pub task: Option<String>,
+    /// What the person wrote to the parent before.
+    pub wishes: Vec<String>,
+    /// Counts its pieces of work.
+    pub work: u64,
+    /// It has worked as long as it may, so many seconds, and is being stopped.
+    pub timed_out: Option<u64>,
+    pub progress: Progress,
+    /// When it was shown last what it does.
+    pub shown: Option<Instant>,
+    /// It will be shown soon.
+    pub is_due: bool,
 }
 
 /// The text that streams to the person, without secrets. One at a time: an answer's text and its thoughts alternate.
@@ -111,6 +147,8 @@ pub enum Waiter {
     Request { id: Id, reply: Reply },
     /// A task that a code action started.
     Task(TaskView),
+    /// The session that it works for.
+    Parent,
 }
 
 /// What an editor without a chat sees of a task.
@@ -127,7 +165,7 @@ impl OpenSession {
         key: SessionKey,
         session: Session,
         log: Log,
-        workspace: Workspace,
+        workspace: Arc<Workspace>,
         scratchpad: Option<Scratchpad>,
         config: Arc<Config>,
     ) -> Self {
@@ -136,7 +174,7 @@ impl OpenSession {
             session,
             log,
             log_failed: false,
-            workspace: Arc::new(workspace),
+            workspace,
             scratchpad,
             config,
             choice: Choice::default(),
@@ -147,6 +185,8 @@ impl OpenSession {
             seen: Arc::default(),
             given: Arc::default(),
             waiting: HashMap::new(),
+            roster: Roster::default(),
+            child: None,
             asked: None,
             streaming: Streaming::default(),
             next_prompt: 0,
@@ -170,7 +210,7 @@ impl OpenSession {
             .iter()
             .find_map(|(prompt, waiter)| match waiter {
                 Waiter::Request { id, .. } if id == request => Some(*prompt),
-                Waiter::Request { .. } | Waiter::Task(_) => None,
+                Waiter::Request { .. } | Waiter::Task(_) | Waiter::Parent => None,
             })
     }
 
@@ -180,7 +220,7 @@ impl OpenSession {
             .iter()
             .find_map(|(prompt, waiter)| match waiter {
                 Waiter::Task(view) if view.token.as_deref() == Some(token) => Some(*prompt),
-                Waiter::Task(_) | Waiter::Request { .. } => None,
+                Waiter::Task(_) | Waiter::Request { .. } | Waiter::Parent => None,
             })
     }
 }

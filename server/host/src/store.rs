@@ -61,6 +61,14 @@ impl Folders {
 }
 
 impl Folders {
+    /// Where the log of a subagent lies: never in the project, and in no list of sessions. `root` is resolved.
+    pub fn agent_log(&self, root: &Path, key: &str) -> PathBuf {
+        let folder = self.data.join("agents").join(hash(root));
+        folder.join(format!("{key}.jsonl"))
+    }
+}
+
+impl Folders {
     /// What says that a log was made by this person's Undine, and did not come with the project: a file
     /// outside of it, named after the log.
     pub fn voucher(&self, log: &Path) -> PathBuf {
@@ -83,6 +91,16 @@ impl Folders {
             .ok()
             .flatten()?;
         String::from_utf8(kept).ok().filter(|it| !it.is_empty())
+    }
+}
+
+impl Folders {
+    /// Where checkouts of the project lie in which subagents work. Beside the data folder and not in it, because what
+    /// is in that no tool may write.
+    pub fn worktrees(&self) -> PathBuf {
+        let mut name = self.data.file_name().unwrap_or_default().to_owned();
+        name.push("-worktrees");
+        self.data.with_file_name(name)
     }
 }
 

@@ -3,6 +3,7 @@
 //! A tool reads its arguments and plans; the policy judges the plan; the plan's work runs. To add a
 //! tool: one file, one line in `tools!`.
 
+mod agent;
 mod apply_patch;
 mod ask_user_question;
 mod background_process;
@@ -19,6 +20,7 @@ mod write_file;
 pub(crate) use change::preview;
 
 use crate::plan::{Plan, World};
+use engine::agents::{self, Kind, Kinds};
 use engine::provider::ToolSpec;
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
@@ -72,6 +74,7 @@ tools! {
     background_process::BackgroundProcess,
     memory::Memory,
     ask_user_question::AskUserQuestion,
+    agent::Agent,
 }
 
 /// A tool that the session answers by itself (engine/src/session/own_tools.rs).
@@ -99,15 +102,31 @@ const OWN: &[Own] = &[
     },
 ];
 
-/// The tools that this configuration offers.
-pub fn offered(config: &Config) -> Vec<ToolSpec> {
-    let mut specs = specs();
+/// Who is offered tools.
+#[derive(Clone, Copy, Debug)]
+pub enum Offered<'a> {
+    /// The person's agent, which can start these kinds of subagents.
+    Session(&'a Kinds),
+    Agent(&'a Kind),
+}
+
+/// What a model is told of the tools that it has.
+pub fn specs(offered: Offered<'_>, config: &Config) -> Vec<ToolSpec> {
+    let mut specs = all_specs();
     specs.retain(|it| config.memory.enabled || it.name != MemoryCall::NAME);
+    match offered {
+        Offered::Session(kinds) => {
+            if let Some(it) = specs.iter_mut().find(|it| it.name == agent::Agent::NAME) {
+                it.description.push_str("\n\n");
+                it.description.push_str(&kinds.told());
+            }
+        }
+        Offered::Agent(kind) => specs.retain(|it| kind.grants(&it.name)),
+    }
     specs
 }
 
-/// What the model is told of the tools.
-pub fn specs() -> Vec<ToolSpec> {
+fn all_specs() -> Vec<ToolSpec> {
     let planned = TOOLS.iter().map(|it| (it.name, it.schema));
     let own = OWN.iter().map(|it| (it.name, it.schema));
     planned
@@ -145,6 +164,9 @@ pub fn kind(tool: &str) -> ToolKind {
 
 /// Plans a call by its tool's name. The error is for the model.
 pub async fn plan(tool: String, arguments: Value, world: World) -> Result<Plan, String> {
+    if let Some(kind) = world.agent.as_deref().filter(|it| !it.grants(&tool)) {
+        return Err(agents::absent(&tool, kind));
+    }
     match TOOLS.iter().find(|it| it.name == tool) {
         Some(it) => (it.plan)(arguments, world).await,
         None => {
@@ -170,7 +192,7 @@ mod tests {
 
     #[test]
     fn bug_003_every_advertised_tool_is_callable() {
-        for spec in specs() {
+        for spec in specs(Offered::Session(&Kinds::default()), &Config::default()) {
             assert!(
                 !spec.description.is_empty(),
                 "{} has no description",
@@ -184,8 +206,38 @@ mod tests {
     }
 
     #[test]
+    fn bug_086_a_subagent_is_offered_only_what_its_kind_grants() {
+        let kinds = Kinds::default();
+        let names = |kind: &str| {
+            let specs = specs(
+                Offered::Agent(kinds.find(Some(kind)).unwrap()),
+                &Config::default(),
+            );
+            specs.into_iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("explore"), ["read_file", "execute_command"]);
+        let general = names("general");
+        assert!(general.iter().any(|it| it == "write_file"));
+        for never in [
+            "agent",
+            "ask_user_question",
+            "background_process",
+            "compact_context",
+        ] {
+            assert!(!general.iter().any(|it| it == never), "{never}");
+        }
+        let all = specs(Offered::Session(&kinds), &Config::default());
+        let agent = all.iter().find(|it| it.name == "agent").unwrap();
+        assert!(
+            agent.description.contains("\n- explore: "),
+            "{}",
+            agent.description
+        );
+    }
+
+    #[test]
     fn hidden_arguments_are_not_told_to_the_model() {
-        let specs = specs();
+        let specs = specs(Offered::Session(&Kinds::default()), &Config::default());
         let of = |name: &str| &specs.iter().find(|it| it.name == name).unwrap().parameters;
         let names = |it: &Value| it.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(

@@ -228,6 +228,10 @@ limits! {
     checkpoint_days = 30,
     /// Days after which a scratchpad that a server left behind is removed.
     scratchpad_days = 7,
+    /// Seconds that making a subagent's checkout, or bringing its changes back, may take.
+    worktree_secs = 300,
+    /// Days after which a subagent's checkout that was kept or left behind is removed.
+    worktree_days = 7,
     /// Milliseconds that running tasks get to end when the server exits.
     exit_ms = 1_000,
 }

@@ -60,6 +60,8 @@ macro_rules! client_requests {
             StopProcess = "undine/process/stop": $crate::process::StopProcessParams => $crate::process::StopProcessResult,
             /// Moves the commands that a session's turn waits for to the background; they go on.
             DetachProcess = "undine/process/detach": $crate::process::DetachProcessParams => $crate::process::ProcessList,
+            /// Moves the subagents that a session's turn waits for to the background; they go on.
+            DetachAgent = "undine/agent/detach": $crate::agent::DetachAgentParams => $crate::agent::AgentList,
             /// Tells where the providers' keys are, never what they are.
             AuthStatus = "undine/auth/status": $crate::auth::AuthStatusParams => $crate::auth::AuthStatus,
             /// Stores a provider's key in the system's keyring; it counts for the next request.

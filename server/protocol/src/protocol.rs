@@ -3,6 +3,7 @@
 //! Methods and their types, the records of a session's log, and every option of the configuration.
 //! Nothing here decides or does; a session's state is never serialized.
 
+pub mod agent;
 pub mod approval;
 pub mod auth;
 pub mod checklist;

@@ -49,6 +49,8 @@ pub enum Preview {
         line: String,
         cwd: PathBuf,
     },
+    /// Words that are sent to a model or to another machine, whole.
+    Text(String),
 }
 
 /// What is put to the person.

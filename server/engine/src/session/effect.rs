@@ -40,6 +40,7 @@ pub enum Input {
     Spent {
         /// provider/model.
         model: String,
+        purpose: Purpose,
         tokens: Usage,
     },
     Model(StreamId, ModelEvent),

@@ -48,6 +48,7 @@ pub(crate) fn settings() -> Settings {
         safety: Safety::default(),
         standing: Vec::new(),
         can_hold: false,
+        role: Role::Person,
     }
 }
 
@@ -637,6 +638,11 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
             _ => Edit::Clear,
         }),
         40 => Input::Tell("told".into()),
+        41 if rng.bool() => Input::Spent {
+            purpose: Purpose::Subagent,
+            model: "p/other".into(),
+            tokens: Usage::default(),
+        },
         41 => Input::Command {
             text: "/c".into(),
             answer: "done".into(),

@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::effect::Effect;
+use super::role::Role;
 use protocol::checklist::{TaskCreate, TaskList, TaskUpdate};
 use protocol::compaction::CompactContext;
 use protocol::tool::Outcome;
@@ -26,6 +27,11 @@ impl Session {
         arguments: &Value,
         out: &mut Vec<Effect>,
     ) -> Option<Answered> {
+        match self.settings.role {
+            Role::Person => {}
+            // It has none of them, and is told so.
+            Role::Agent { .. } => return None,
+        }
         let answered = match tool {
             CompactContext::NAME => read(tool, arguments).map(|it| self.wish_to_compact(it)),
             TaskCreate::NAME => Ok(self.create_tasks(arguments, out)),

@@ -6,6 +6,7 @@
 //! Every request to the model is also held against the law of valid requests. Not printed is only
 //! the record of the session's beginning.
 
+mod agents;
 mod approvals;
 mod calls;
 mod cancelling;
@@ -27,11 +28,12 @@ mod turns;
 mod unattended;
 mod unsaved;
 
-use super::{Effect, Input, Retries, Session, Settings, SideAnswer, laws, replay};
+use super::{Effect, Input, Retries, Role, Session, Settings, SideAnswer, laws, replay};
+use crate::provider::Usage;
 use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
-use protocol::record::{EditedFile, Record, Stands};
+use protocol::record::{EditedFile, Purpose, Record, Stands};
 use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
 use read::Words;
 
@@ -121,6 +123,11 @@ impl Play {
             }
             "nobody" => {
                 self.settings.attended = false;
+                self.session.configure(self.settings.clone());
+            }
+            "agent" => {
+                let wishes = vec![words.text()];
+                self.settings.role = Role::Agent { wishes };
                 self.session.configure(self.settings.clone());
             }
             "standing" => {
@@ -218,6 +225,15 @@ impl Play {
             "todos" => match crate::checklist::read(words.rest()) {
                 Ok(Some(edit)) => Input::EditChecklist(edit),
                 other => panic!("no change of the checklist: {other:?}"),
+            },
+            "spent" => Input::Spent {
+                purpose: Purpose::Subagent,
+                model: words.word().to_owned(),
+                tokens: Usage {
+                    input: words.number(),
+                    output: words.number(),
+                    ..Usage::default()
+                },
             },
             "mode" => Input::SetMode(words.mode()),
             "model" => {

@@ -169,6 +169,8 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
         memory: None,
         answers: Answers::new(&folders.config),
         attended: false,
+        kinds: Arc::default(),
+        agent: None,
         key_variables: Arc::new([]),
     })
 }

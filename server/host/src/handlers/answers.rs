@@ -20,7 +20,15 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 impl Host {
-    pub(crate) fn ask_person(&mut self, session: &SessionKey, call: CallId, question: Question) {
+    pub(crate) fn ask_person(
+        &mut self,
+        session: &SessionKey,
+        call: CallId,
+        mut question: Question,
+    ) {
+        if let Some(label) = self.label_of(session) {
+            question.title = format!("[{label}] {}", question.title);
+        }
         let key = (session.clone(), call);
         let method = methods::RequestPermission::METHOD;
         let mut hunks = Vec::new();
@@ -32,7 +40,8 @@ impl Host {
         let hunks = hunks.concat();
         if self.client.takes(method) {
             let id = self.asking.open(Pending::Permission(key.clone()));
-            let params = permission_request(&key, &question, id, &hunks);
+            let shown = self.shown_call(&key);
+            let params = permission_request(&shown, &question, id, &hunks);
             self.asking.questions.insert(key, question);
             self.out.request(id, method, &params);
         } else {
@@ -245,6 +254,7 @@ impl Host {
         self.questions_changed(&files);
         let (session, call) = key;
         self.step(&session, Input::Decided(call, decision));
+        self.pass_answers_on(&session);
         self.show_next_question();
     }
 }
@@ -272,7 +282,7 @@ pub(super) fn in_order(options: &[ApprovalOption]) -> Vec<&ApprovalOption> {
 /// The id rides in `_meta` too: not every editor tells its handlers the id that a `$/cancelRequest`
 /// will name.
 fn permission_request(
-    key: &CallKey,
+    (session, call): &(SessionKey, acp::ToolCallId),
     question: &Question,
     id: i64,
     hunks: &[ProposedHunk],
@@ -291,7 +301,9 @@ fn permission_request(
         .into_iter()
         .map(|it| acp::PermissionOption::new(it.id.id(), it.label.clone(), it.id.kind()))
         .collect();
-    let mut call = show::call_update(key.1, change);
+    let id_of_call = call.clone();
+    let mut call = show::call_update(CallId(0), change);
+    call.tool_call_id = id_of_call;
     if !hunks.is_empty() {
         call = call.meta(show::meta(json!({"hunks": hunks})));
     }
@@ -299,7 +311,7 @@ fn permission_request(
     if let Some(reason) = reason(question) {
         meta["reason"] = json!(reason);
     }
-    acp::RequestPermissionRequest::new(show::session_id(&key.0), call, options)
+    acp::RequestPermissionRequest::new(show::session_id(session), call, options)
         .meta(show::meta(meta))
 }
 

@@ -67,6 +67,12 @@ const TABLE: &[Command] = &[
         run: |host, session, asker, rest| host.stop_for(session, asker, rest),
     },
     Command {
+        name: "agents",
+        does: "Lists the agents that work for this session, or ends one",
+        hint: Some("kill and an agent's id, as agent-3; all, if missing"),
+        run: |host, session, asker, rest| host.agents_for(session, asker, rest),
+    },
+    Command {
         name: "add-dir",
         does: "Lets the agent work in a folder beside the project as in the project, as long as the session is open",
         hint: Some("paths of folders, in quotes where they hold spaces; lists them, if missing"),

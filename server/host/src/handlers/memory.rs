@@ -19,6 +19,7 @@ use protocol::memory::{
     AddMemoryParams, ListMemoryParams, MemoryList, MemoryScope, RemoveMemoryParams,
 };
 use protocol::methods;
+use protocol::record::Purpose;
 use std::time::Duration;
 
 const OFF: &str =
@@ -195,7 +196,14 @@ impl Host {
         };
         if let Some(tokens) = answer.usage {
             let model = answer.model.clone();
-            self.step(&session, Input::Spent { model, tokens });
+            self.step(
+                &session,
+                Input::Spent {
+                    model,
+                    purpose: Purpose::Other,
+                    tokens,
+                },
+            );
         }
         let planned = match answer.cut {
             true => None,

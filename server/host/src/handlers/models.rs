@@ -12,6 +12,7 @@ use crate::layers::user_file;
 use crate::lsp::Error;
 use crate::main_loop::Host;
 use crate::perform::invalid;
+use crate::session_host::OpenSession;
 use crate::show;
 use engine::models::{ModelName, find};
 use engine::session::Input;
@@ -162,7 +163,8 @@ impl Host {
 
     /// Tells the editor what a session's options are now.
     pub(super) fn tell_options(&mut self, session: &SessionKey) {
-        if !self.client.takes(UPDATE) {
+        let is_child = |it: &OpenSession| it.child.is_some();
+        if !self.client.takes(UPDATE) || self.sessions.get(session).is_some_and(is_child) {
             return;
         }
         let options = self.config_options(session);

@@ -55,7 +55,12 @@ impl Host {
         let Some(project) = self.project_of(session) else {
             return;
         };
-        let standing = self.standing(&project);
+        let mut standing = self.standing(&project);
+        // What the person has answered in the session counts for those that work for it.
+        let parent = self.sessions.get(session).and_then(|it| it.child.as_ref());
+        if let Some(parent) = parent.and_then(|it| self.sessions.get(&it.parent)) {
+            standing.extend_from_slice(parent.session.remembered());
+        }
         if let Some(open) = self.sessions.get_mut(session) {
             open.session.set_standing(standing);
         }

@@ -63,7 +63,7 @@ impl Host {
         let log = Log::new(path, Some(voucher));
         let told = self.look_at_files(&workspace, &resolved.config);
         self.know_models(&resolved);
-        let settings = self.settings(&key, &resolved.config, &workspace, &told);
+        let settings = self.settings(&key, &resolved.config, &workspace, &told, None);
         let mode = resolved.config.safety.mode;
         let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
@@ -157,7 +157,7 @@ impl Host {
             key.clone(),
             session,
             log,
-            workspace,
+            Arc::new(workspace),
             scratchpad,
             Arc::new(resolved.config),
         );
@@ -224,7 +224,7 @@ impl Host {
             };
             resolved.config = choice.over(resolved.config);
             self.know_models(&resolved);
-            let settings = self.settings(&key, &resolved.config, &workspace, &told);
+            let settings = self.settings(&key, &resolved.config, &workspace, &told, None);
             let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
             if !is_ours {
                 session.doubt_prompts();
@@ -301,10 +301,11 @@ impl Host {
         Ok(acp::SetSessionModeResponse::new())
     }
 
-    /// The key of an open session.
+    /// The key of an open session. Its subagents are nobody's to speak to.
     pub(crate) fn known(&self, id: &acp::SessionId) -> Result<SessionKey, Error> {
         self.sessions
             .get_key_value(&id.0)
+            .filter(|(_, it)| it.child.is_none())
             .map(|(key, _)| key.clone())
             .ok_or_else(|| unknown_session(&id.0))
     }
@@ -373,15 +374,19 @@ impl Host {
         }
         workspace.set_others(&self.others_than(workspace.root()));
         let told = self.look_at_files(&workspace, &resolved.config);
-        let settings = self.settings(key, &resolved.config, &workspace, &told);
+        // Its own role goes with it.
+        let child = self.sessions.get_mut(key).and_then(|it| it.child.take());
+        let settings = self.settings(key, &resolved.config, &workspace, &told, child.as_deref());
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
+        open.child = child;
         open.workspace = Arc::new(workspace);
         let effects = open.session.configure(settings);
         open.told = told;
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
+        self.agents_follow(key);
     }
 }
 

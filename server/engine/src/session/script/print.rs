@@ -337,6 +337,7 @@ fn preview(preview: &Preview) -> String {
         Preview::Diff { path, new, .. } => format!("diff {} {new:?}", path.display()),
         Preview::Hunks { path, text } => format!("hunks {} {text:?}", path.display()),
         Preview::Command { line, cwd } => format!("command {line:?} in {}", cwd.display()),
+        Preview::Text(text) => format!("text {text:?}"),
     }
 }
 

@@ -3,24 +3,45 @@
 use crate::endpoint;
 use crate::main_loop::Host;
 use crate::process::sandbox::Kernel;
-use crate::session_host::Told;
-use crate::tools;
+use crate::session_host::{Child, Told};
+use crate::tools::{self, Offered};
 use crate::workspace::Workspace;
+use engine::agents;
 use engine::context::instructions::{self, System};
 use engine::models;
-use engine::session::{Retries, Settings};
+use engine::session::{Retries, Role, Settings};
 use protocol::config::{Config, Guidance};
 use std::path::Path;
 use url::Url;
 
 impl Host {
-    pub(super) fn settings(
+    /// `child`: what a subagent is; none for a session of the person's.
+    pub(in crate::handlers) fn settings(
         &mut self,
         session: &str,
         config: &Config,
         workspace: &Workspace,
         told: &Told,
+        child: Option<&Child>,
     ) -> Settings {
+        let (offered, role) = match child {
+            None => (Offered::Session(&told.kinds), Role::Person),
+            Some(child) => {
+                let wishes = child.wishes.clone();
+                (Offered::Agent(&child.kind), Role::Agent { wishes })
+            }
+        };
+        let folders = folders_of(workspace);
+        let system = match offered {
+            Offered::Session(_) => System::new(&folders, &told.files, &told.further),
+            Offered::Agent(kind) => System::for_agent(
+                &agents::system_preamble(kind),
+                kind.grants("edit_file"),
+                &folders,
+                &told.files,
+                &told.further,
+            ),
+        };
         let (provider, model, natives, base_url) = match endpoint::reach(config) {
             Ok(reached) => {
                 let url = reached.endpoint.base_url;
@@ -43,8 +64,8 @@ impl Host {
             learned: self.learned(config),
             window: self.models.window(config),
             cache_key: session.to_string(),
-            system: System::new(&folders_of(workspace), &told.files, &told.further),
-            tools: tools::offered(config),
+            system,
+            tools: tools::specs(offered, config),
             max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
             temperature: config.default_model.temperature,
             queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
@@ -57,6 +78,7 @@ impl Host {
                 spread: spread(),
             },
             guidance: is_guided(config, &base_url),
+            role,
             attended: self.attended,
             safety: config.safety.clone(),
             standing: self.standing(workspace.root()),
