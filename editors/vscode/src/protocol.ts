@@ -50,6 +50,15 @@ export const listRules = new RequestType<ListRulesParams, RuleList, unknown>("un
 /** Takes such an answer back; answers what is left. Editor to server. */
 export const forgetRule = new RequestType<ForgetRuleParams, RuleList, unknown>("undine/permission/forget");
 
+/** Lists what is kept over sessions: global facts, then private, then shared ones. Editor to server. */
+export const listMemory = new RequestType<ListMemoryParams, MemoryList, unknown>("undine/memory/list");
+
+/** Keeps a fact; answers what is kept then. Editor to server. */
+export const addMemory = new RequestType<AddMemoryParams, MemoryList, unknown>("undine/memory/add");
+
+/** Removes a fact; answers what is kept then. Editor to server. */
+export const removeMemory = new RequestType<RemoveMemoryParams, MemoryList, unknown>("undine/memory/remove");
+
 /** Lists a session's processes in the background, oldest first. Editor to server. */
 export const listProcesses = new RequestType<ListProcessesParams, ProcessList, unknown>("undine/process/list");
 
@@ -591,6 +600,58 @@ export interface ForgetRuleParams {
     sessionId: string;
     /** The answer's id, or a beginning that no other has. */
     id: string;
+}
+
+/** Lists what is kept for a session's project. */
+export interface ListMemoryParams {
+    sessionId: string;
+}
+
+/** What is kept: global facts first, then private, then shared ones, each by name. */
+export interface MemoryList {
+    sessionId: string;
+    facts: MemoryFact[];
+}
+
+/** A fact that is kept. Its text stands in its file, which may be edited by hand. */
+export interface MemoryFact {
+    name: string;
+    /** In one line. */
+    description: string;
+    scope: MemoryScope;
+    path: string;
+    /** RFC 3339; missing where the file does not say it. */
+    created?: string | null;
+    tags?: string[];
+}
+
+/** For whom a fact is kept. In the order in which a name is looked for. */
+export type MemoryScope =
+    | "global"
+    | "private"
+    | "shared";
+
+/** Keeps a fact; one that has the name in this scope is replaced. Answers what is kept then. */
+export interface AddMemoryParams {
+    sessionId: string;
+    /** The fact, as Markdown. */
+    content: string;
+    /** Its first words if missing. */
+    name?: string | null;
+    /** Its first line if missing. */
+    description?: string | null;
+    tags?: string[] | null;
+    /** `private` if missing. */
+    scope?: MemoryScope | null;
+}
+
+/** Removes a fact. Answers what is kept then. */
+export interface RemoveMemoryParams {
+    sessionId: string;
+    /** The fact's name, or its file's without `.md`. */
+    name: string;
+    /** Where it is; the first scope that has the name if missing. */
+    scope?: MemoryScope | null;
 }
 
 /** Lists a session's processes. */

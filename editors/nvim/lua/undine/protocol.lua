@@ -18,6 +18,9 @@
 ---| '"undine/checkpoint/restore"' # Gives the files of a checkpoint back what they were, all or none. agent.RestoreCheckpointParams -> agent.RestoreCheckpointResult
 ---| '"undine/permission/rules"' # Lists what the person has answered so that it is not asked again. agent.ListRulesParams -> agent.RuleList
 ---| '"undine/permission/forget"' # Takes such an answer back; answers what is left. agent.ForgetRuleParams -> agent.RuleList
+---| '"undine/memory/list"' # Lists what is kept over sessions: global facts, then private, then shared ones. agent.ListMemoryParams -> agent.MemoryList
+---| '"undine/memory/add"' # Keeps a fact; answers what is kept then. agent.AddMemoryParams -> agent.MemoryList
+---| '"undine/memory/remove"' # Removes a fact; answers what is kept then. agent.RemoveMemoryParams -> agent.MemoryList
 ---| '"undine/process/list"' # Lists a session's processes in the background, oldest first. agent.ListProcessesParams -> agent.ProcessList
 ---| '"undine/process/read"' # The newest output of a process in the background. agent.ReadProcessParams -> agent.ReadProcessResult
 ---| '"undine/process/stop"' # Ends a process in the background with all it has started. agent.StopProcessParams -> agent.StopProcessResult
@@ -462,6 +465,45 @@
 ---@class agent.ForgetRuleParams
 ---@field sessionId string
 ---@field id string The answer's id, or a beginning that no other has.
+
+--- Lists what is kept for a session's project.
+---@class agent.ListMemoryParams
+---@field sessionId string
+
+--- What is kept: global facts first, then private, then shared ones, each by name.
+---@class agent.MemoryList
+---@field sessionId string
+---@field facts agent.MemoryFact[]
+
+--- A fact that is kept. Its text stands in its file, which may be edited by hand.
+---@class agent.MemoryFact
+---@field name string
+---@field description string In one line.
+---@field scope agent.MemoryScope
+---@field path string
+---@field created? string|vim.NIL RFC 3339; missing where the file does not say it.
+---@field tags? string[]
+
+--- For whom a fact is kept. In the order in which a name is looked for.
+---@alias agent.MemoryScope
+---| '"global"'
+---| '"private"'
+---| '"shared"'
+
+--- Keeps a fact; one that has the name in this scope is replaced. Answers what is kept then.
+---@class agent.AddMemoryParams
+---@field sessionId string
+---@field content string The fact, as Markdown.
+---@field name? string|vim.NIL Its first words if missing.
+---@field description? string|vim.NIL Its first line if missing.
+---@field tags? string[]|vim.NIL
+---@field scope? agent.MemoryScope|vim.NIL `private` if missing.
+
+--- Removes a fact. Answers what is kept then.
+---@class agent.RemoveMemoryParams
+---@field sessionId string
+---@field name string The fact's name, or its file's without `.md`.
+---@field scope? agent.MemoryScope|vim.NIL Where it is; the first scope that has the name if missing.
 
 --- Lists a session's processes.
 ---@class agent.ListProcessesParams

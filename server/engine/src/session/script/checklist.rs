@@ -26,23 +26,27 @@ fn a_checklist_is_made_kept_and_shown_without_asking_anybody() {
 
             append call 0 a0 c0 task_create {"tasks":[{"subject":"Look","active_form":"Looking","status":"in_progress"},{"subject":"Fix","active_form":"Fixing"}]}
             show call 0 task_create {"tasks":[{"subject":"Look","active_form":"Looking","status":"in_progress"},{"subject":"Fix","active_form":"Fixing"}]}
-            append checklist [#1 InProgress "Look", #2 Pending "Fix"]
+            append checklist [#1 InProgress "Look" 0.., #2 Pending "Fix"]
             show checklist of 2
+            show call 0 "Plan 2 tasks"
             append result 0 ok "Created #1 [in_progress] Look\nCreated #2 [pending] Fix"
             show call 0 ok "Created #1 [in_progress] Look\nCreated #2 [pending] Fix"
 
             append call 1 a0 c1 task_list {}
             show call 1 task_list {}
+            show call 1 "Look at the checklist"
             append result 1 ok "#1 [in_progress] Look\n#2 [pending] Fix\nTasks 0/2"
             show call 1 ok "#1 [in_progress] Look\n#2 [pending] Fix\nTasks 0/2"
 
             append call 2 a0 c2 task_update {"updates":[{"id":9,"status":"completed"}]}
             show call 2 task_update {"updates":[{"id":9,"status":"completed"}]}
+            show call 2 "Update the checklist"
             append result 2 error "Not done: there is no task #9; task_list shows them."
             show call 2 error "Not done: there is no task #9; task_list shows them."
 
             append call 3 a0 c3 task_update {"updates":[{"id":1,"status":"done"}]}
             show call 3 task_update {"updates":[{"id":1,"status":"done"}]}
+            show call 3 "Update the checklist"
             append result 3 error "Bad arguments for task_update: unknown variant `done`, expected one of `pending`, `in_progress`, `blocked`, `completed`, `deleted`. Nothing was done."
             show call 3 error "Bad arguments for task_update: unknown variant `done`, expected one of `pending`, `in_progress`, `blocked`, `completed`, `deleted`. Nothing was done."
 
@@ -92,8 +96,9 @@ fn what_was_done_and_used_meanwhile_belongs_to_the_task_in_progress_also_after_a
 
             append call 0 a0 c0 task_create {"tasks":[{"subject":"Look","active_form":"Looking","status":"in_progress"}]}
             show call 0 task_create {"tasks":[{"subject":"Look","active_form":"Looking","status":"in_progress"}]}
-            append checklist [#1 InProgress "Look"]
+            append checklist [#1 InProgress "Look" 1000..]
             show checklist of 1
+            show call 0 "Plan 1 task"
             append result 0 ok "Created #1 [in_progress] Look"
             show call 0 ok "Created #1 [in_progress] Look"
 
@@ -125,13 +130,15 @@ fn what_was_done_and_used_meanwhile_belongs_to_the_task_in_progress_also_after_a
 
             append call 2 a1 c2 task_list {}
             show call 2 task_list {}
+            show call 2 "Look at the checklist"
             append result 2 ok "#1 [in_progress] Look\n  - read: Read /p/a (ok)\nTasks 0/1"
             show call 2 ok "#1 [in_progress] Look\n  - read: Read /p/a (ok)\nTasks 0/1"
 
             append call 3 a1 c3 task_update {"updates":[{"id":1,"status":"completed"}]}
             show call 3 task_update {"updates":[{"id":1,"status":"completed"}]}
-            append checklist [#1 Completed "Look"]
+            append checklist [#1 Completed "Look" 1000..5000 42 tokens]
             show checklist of 1
+            show call 3 "Update the checklist"
             append result 3 ok "Updated #1 [completed] Look\nTasks 1/1"
             show call 3 ok "Updated #1 [completed] Look\nTasks 1/1"
 
@@ -158,7 +165,7 @@ fn what_the_person_changes_is_told_with_the_next_request() {
             show checklist of 1
             append told "The user changed the checklist: added #1 \"Write tests\"."
 
-            append checklist [#1 Completed "Write tests"]
+            append checklist [#1 Completed "Write tests" ..0]
             show checklist of 1
             append told "The user changed the checklist: marked #1 \"Write tests\" as completed."
 
@@ -167,7 +174,7 @@ fn what_the_person_changes_is_told_with_the_next_request() {
             append user t0 "go"
             ask-model #0: user "The user changed the checklist: added #1 \"Write tests\"." + "The user changed the checklist: marked #1 \"Write tests\" as completed." + "go"
 
-            append checklist [#1 Deleted "Write tests"]
+            append checklist [#1 Deleted "Write tests" ..0]
             show checklist of 1
             append told "The user changed the checklist: cleared the checklist."
 
