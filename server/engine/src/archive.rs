@@ -3,6 +3,14 @@
 //! The numbers are counted from 1 in the order in which the log holds the messages' first records. They never change: not by what
 //! comes later, not by an answer that does not count any more, not by a summary. A fork counts its copied part the same.
 
+mod fork;
+mod search;
+
+pub use fork::{Fork, fork};
+pub use search::{Hit, Words, search};
+
+use crate::redact::redact;
+use crate::text::visible_line;
 use protocol::record::{Kept, NativeRecord, Record};
 use protocol::session::CallId;
 
@@ -41,6 +49,15 @@ impl Role {
             Self::Tool => "tool",
         }
     }
+}
+
+/// A title as it is kept: one line that shows what it holds, without secrets. None: nothing is left of it.
+pub fn title(text: &str) -> Option<String> {
+    /// Characters.
+    const MOST: usize = 200;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let title = visible_line(&redact(&words.join(" ")), MOST);
+    Some(title).filter(|it| !it.is_empty())
 }
 
 /// The messages of a session, in their order. A result without its call is none.
@@ -227,14 +244,14 @@ mod tests {
     use protocol::session::TurnId;
     use protocol::tool::Outcome;
 
-    fn user(text: &str) -> Record {
+    pub(super) fn user(text: &str) -> Record {
         Record::User {
             turn: TurnId(0),
             text: text.into(),
             pictures: Vec::new(),
         }
     }
-    fn said(answer: u64, text: &str) -> Record {
+    pub(super) fn said(answer: u64, text: &str) -> Record {
         Record::Assistant {
             answer,
             text: text.into(),
@@ -243,7 +260,7 @@ mod tests {
             cut: false,
         }
     }
-    fn call(answer: u64, call: u64) -> Record {
+    pub(super) fn call(answer: u64, call: u64) -> Record {
         Record::Call {
             answer,
             call: CallId(call),
@@ -253,7 +270,7 @@ mod tests {
             native: None,
         }
     }
-    fn result(call: u64) -> Record {
+    pub(super) fn result(call: u64) -> Record {
         Record::Result {
             call: CallId(call),
             outcome: Outcome::Success,

@@ -20,6 +20,7 @@ pub mod record;
 pub mod retry;
 pub mod review;
 pub mod session;
+pub mod sessions;
 pub mod tool;
 pub mod usage;
 
