@@ -66,9 +66,14 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "stop",
             "add-dir",
             "permissions",
-            "forget",
             "model",
             "reasoning",
+            "rename",
+            "export",
+            "fork",
+            "rewind",
+            "sessions",
+            "clear",
             "usage"
         ]
     );
