@@ -49,6 +49,7 @@ mod review;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod scratchpad;
+mod sessions;
 #[cfg(unix)]
 mod shell_policy;
 mod surfaces;

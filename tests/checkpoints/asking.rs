@@ -68,6 +68,12 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "permissions",
             "model",
             "reasoning",
+            "rename",
+            "export",
+            "fork",
+            "rewind",
+            "sessions",
+            "clear",
             "usage"
         ]
     );

@@ -8,6 +8,36 @@ export const newSession = new RequestType<NewSessionRequest, NewSessionResponse,
 /** Opens a session from its log and replays it by `session/update`. Editor to server. */
 export const loadSession = new RequestType<LoadSessionRequest, LoadSessionResponse, unknown>("session/load");
 
+/** Opens a session from its log and replays nothing. Editor to server. */
+export const resumeSession = new RequestType<ResumeSessionRequest, ResumeSessionResponse, unknown>("session/resume");
+
+/** Ends a session's work and lets it go; its log stays. Editor to server. */
+export const closeSession = new RequestType<CloseSessionRequest, CloseSessionResponse, unknown>("session/close");
+
+/**
+ * Removes a session with all that belongs to it. One that another process has open stays. Editor to
+ * server.
+ */
+export const deleteSession = new RequestType<DeleteSessionRequest, DeleteSessionResponse, unknown>("session/delete");
+
+/** Makes a new session of a part of another one, up to one of its messages. Editor to server. */
+export const forkSession = new RequestType<ForkSessionParams, ForkSessionResult, unknown>("undine/session/fork");
+
+/** Gives a session a title. Editor to server. */
+export const renameSession = new RequestType<RenameSessionParams, RenameSessionResult, unknown>("undine/session/rename");
+
+/** A session as Markdown or as JSON lines. Editor to server. */
+export const exportSession = new RequestType<ExportSessionParams, ExportSessionResult, unknown>("undine/session/export");
+
+/** Looks for words in the sessions of a folder. Editor to server. */
+export const searchSessions = new RequestType<SearchSessionsParams, SearchSessionsResult, unknown>("undine/session/search");
+
+/**
+ * Looks for words in earlier prompts: those of a session first, then those of the folder's last
+ * sessions. Editor to server.
+ */
+export const searchPrompts = new RequestType<SearchPromptsParams, SearchPromptsResult, unknown>("undine/prompts");
+
 /** Lists the sessions of a folder, newest first. Editor to server. */
 export const listSessions = new RequestType<ListSessionsRequest, ListSessionsResponse, unknown>("session/list");
 
@@ -338,6 +368,160 @@ export interface LoadSessionResponse {
     _meta?: Record<string, unknown> | null;
 }
 
+export interface ResumeSessionRequest {
+    sessionId: SessionId;
+    cwd: string;
+    additionalDirectories?: string[];
+    mcpServers?: McpServer[];
+    systemPrompt?: SystemPrompt | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ResumeSessionResponse {
+    modes?: SessionModeState | null;
+    configOptions?: SessionConfigOption[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface CloseSessionRequest {
+    sessionId: SessionId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface CloseSessionResponse {
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface DeleteSessionRequest {
+    sessionId: SessionId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface DeleteSessionResponse {
+    _meta?: Record<string, unknown> | null;
+}
+
+/** Makes a new session of a part of another one, which stays as it is. */
+export interface ForkSessionParams {
+    sessionId: string;
+    cwd?: string | null;
+    /**
+     * The last message that is taken over, counted from 1; 0 takes none, and without it all are. An answer
+     * is taken over with the results of its calls.
+     */
+    message?: number | null;
+}
+
+export interface ForkSessionResult {
+    /** The new session. It is opened by `session/load`. */
+    sessionId: string;
+    /** The last message that was taken over. */
+    message: number;
+    /** What the person wrote next in the session that is left. */
+    prompt?: string | null;
+    /**
+     * Checkpoints that were made after that message, oldest first. Files are as they were; restoring the
+     * first of them gives back what its files were at that message.
+     */
+    checkpoints: Checkpoint[];
+}
+
+/** Files as they were at one moment. */
+export interface Checkpoint {
+    id: string;
+    /** Milliseconds since the Unix epoch. */
+    time: number;
+    /** What was about to happen, in one line. */
+    title: string;
+    /** The session, turn and tool call that it was made for, where it was made for one. */
+    sessionId?: string | null;
+    turn?: number | null;
+    toolCallId?: string | null;
+    files: CheckpointFile[];
+}
+
+export interface CheckpointFile {
+    /** Relative to the project, or absolute for a file outside of it. */
+    path: string;
+    /** Whether the file was there; one that was not is removed by a restore. */
+    existed: boolean;
+}
+
+/** Gives a session a title. */
+export interface RenameSessionParams {
+    sessionId: string;
+    cwd?: string | null;
+    title: string;
+}
+
+export interface RenameSessionResult {
+    /** As it is kept: one line, without secrets, not too long. */
+    title: string;
+}
+
+/** Asks for a session as a text. */
+export interface ExportSessionParams {
+    sessionId: string;
+    cwd?: string | null;
+    format?: ExportFormat;
+}
+
+export type ExportFormat =
+    | "markdown"
+    | "jsonl";
+
+/** The text, or the file that it was written to because it is long. */
+export interface ExportSessionResult {
+    text?: string | null;
+    path?: string | null;
+}
+
+/**
+ * Looks for words in the sessions of a folder, those of earlier runs included. Every word must be in
+ * one, case ignored.
+ */
+export interface SearchSessionsParams {
+    /** The editor's first folder, if missing. */
+    cwd?: string | null;
+    query: string;
+}
+
+export interface SearchSessionsResult {
+    /** Newest first. */
+    sessions: FoundSession[];
+}
+
+export interface FoundSession {
+    sessionId: string;
+    cwd: string;
+    title: string;
+    /** As in ISO 8601. */
+    updatedAt?: string | null;
+    /** The message that has the words; missing where the title does. */
+    message?: number | null;
+    /** The words with what stands around them, in one line. */
+    excerpt: string;
+}
+
+/** Looks for words in what the person wrote before (spec 13.4a). No words: all fits. */
+export interface SearchPromptsParams {
+    /** The editor's first folder, if missing. */
+    cwd?: string | null;
+    /** The session whose prompts come first. */
+    sessionId?: string | null;
+    words?: string;
+}
+
+export interface SearchPromptsResult {
+    /** Newest first, none twice. */
+    prompts: EarlierPrompt[];
+}
+
+export interface EarlierPrompt {
+    text: string;
+    sessionId: string;
+}
+
 export interface ListSessionsRequest {
     cwd?: string | null;
     cursor?: string | null;
@@ -510,27 +694,6 @@ export interface ListCheckpointsParams {
 
 export interface ListCheckpointsResult {
     checkpoints: Checkpoint[];
-}
-
-/** Files as they were at one moment. */
-export interface Checkpoint {
-    id: string;
-    /** Milliseconds since the Unix epoch. */
-    time: number;
-    /** What was about to happen, in one line. */
-    title: string;
-    /** The session, turn and tool call that it was made for, where it was made for one. */
-    sessionId?: string | null;
-    turn?: number | null;
-    toolCallId?: string | null;
-    files: CheckpointFile[];
-}
-
-export interface CheckpointFile {
-    /** Relative to the project, or absolute for a file outside of it. */
-    path: string;
-    /** Whether the file was there; one that was not is removed by a restore. */
-    existed: boolean;
 }
 
 /** Makes a checkpoint of files by hand. */

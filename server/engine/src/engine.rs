@@ -6,6 +6,7 @@
 
 pub mod agents;
 pub mod checklist;
+pub mod archive;
 pub mod config;
 pub mod context;
 pub mod memory;

@@ -5,6 +5,7 @@ mod doctor;
 mod login;
 mod model_list;
 mod models;
+mod sessions;
 mod settings;
 mod template;
 mod usage;
@@ -175,6 +176,14 @@ enum Command {
         #[arg(long, global = true)]
         json: bool,
     },
+    /// Lists the sessions of the project in this folder, searches, prints, renames or removes them.
+    Sessions {
+        #[command(subcommand)]
+        what: Option<sessions::Sessions>,
+        /// As JSON, for programs.
+        #[arg(long, global = true)]
+        json: bool,
+    },
     /// Shows what the sessions of this folder have used, by model, and what that costs.
     Usage {
         /// As JSON, for programs.
@@ -236,6 +245,10 @@ pub fn main() -> ExitCode {
         }
         Some(Command::Models { what, json }) => {
             models::run(what, json, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Sessions { what, json }) => {
+            let what = what.unwrap_or(sessions::Sessions::List);
+            sessions::run(what, json, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Usage { json }) => {
             usage::show(json, flags.command_line).unwrap_or_else(|it| complain(&it))

@@ -39,6 +39,7 @@ pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
 pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
 pub(crate) use saving::SaveWaiter;
+pub(crate) use sessions::{exported, rename, session_time};
 pub(crate) use usage::report as usage_report;
 
 use crate::main_loop::Host;

@@ -251,6 +251,26 @@ impl Host {
                             self.announce_commands(&session);
                         }
                     }
+                    ClientRequest::ResumeSession(params) => {
+                        let session = params.session_id.0.clone();
+                        let resumed = self.resume_session(params);
+                        let is_open = resumed.is_ok();
+                        reply.send::<methods::ResumeSession>(resumed);
+                        if is_open {
+                            self.announce_commands(&session);
+                        }
+                    }
+                    ClientRequest::CloseSession(params) => self.close_session(&params, reply),
+                    ClientRequest::DeleteSession(params) => self.delete_session(&params, reply),
+                    ClientRequest::ForkSession(params) => {
+                        reply.send::<methods::ForkSession>(self.fork_session(&params))
+                    }
+                    ClientRequest::RenameSession(params) => {
+                        reply.send::<methods::RenameSession>(self.rename_session(&params))
+                    }
+                    ClientRequest::ExportSession(params) => self.export_session(params, reply),
+                    ClientRequest::SearchSessions(params) => self.search_sessions(params, reply),
+                    ClientRequest::SearchPrompts(params) => self.search_prompts(params, reply),
                     ClientRequest::ListSessions(params) => {
                         reply.send::<methods::ListSessions>(self.list_sessions(params))
                     }

@@ -8,7 +8,7 @@ use crate::event::Whose;
 use crate::files::{self, Live, Source};
 use crate::plan::World;
 use crate::regular;
-use crate::store::checkpoints::{Before, Cause, Entry, Loaded, Manifest};
+use crate::store::checkpoints::{Action, Before, Cause, Entry, Loaded, Manifest};
 use crate::workspace::FilePath;
 use engine::text::{FileText, Form, file::is_latin, visible_line};
 use protocol::tool::Place;
@@ -40,6 +40,9 @@ pub struct Restored {
     /// Those of them that only the editor's buffers hold.
     pub unsaved: Vec<String>,
     pub skipped: Vec<Skipped>,
+    /// What the call asked for that the checkpoint was made for: it is undone now, and may be wanted again (spec 3.6). Only of a
+    /// checkpoint that is as we wrote it.
+    pub action: Option<Action>,
 }
 
 /// A file that a restore passes over, and why.
@@ -54,7 +57,14 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
     for _ in 0..world.limits.edit_rounds.max(1) {
         let planned = plan(world, id).await?;
         let Planned {
-            manifest: Manifest { id, title, .. },
+            manifest:
+                Manifest {
+                    id,
+                    title,
+                    action,
+                    is_ours,
+                    ..
+                },
             changes,
             skipped,
             before,
@@ -95,6 +105,7 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
                 .filter_map(|at| changes.files.get(at).map(name))
                 .collect(),
             skipped,
+            action: action.filter(|_| is_ours),
         });
     }
     Err("The files changed again and again meanwhile; nothing was restored. Try again.".to_owned())

@@ -88,6 +88,18 @@ impl Drop for Scratchpad {
     }
 }
 
+/// Removes the scratchpad of this name that a server has left, if it is this person's own and nobody holds it.
+pub fn discard(temporary: &Path, name: &str) {
+    let path = temporary.join(name);
+    if !is_name(name) || !is_ours(&path) {
+        return;
+    }
+    let Ok(_in_use) = lock(&path) else { return };
+    if let Err(error) = remove(&path) {
+        tracing::warn!(%error, path = %path.display(), "a scratchpad was not removed");
+    }
+}
+
 /// Removes scratchpads that nobody has used for some days: only this person's own, and none that a server holds.
 pub fn sweep(temporary: &Path, days: u64, now: SystemTime) {
     let Ok(entries) = fs::read_dir(temporary) else {

@@ -4,16 +4,21 @@
 pub mod answers;
 pub mod approvals;
 pub mod checkpoints;
+mod find;
+mod heading;
 pub mod journal;
 pub mod learned;
 mod list;
 mod log;
 pub mod permissions;
 mod pictures;
+mod remove;
 
-pub use list::{Listed, list, new_id, path, title_of};
+pub use find::{prompts, search};
+pub use list::{Listed, list, new_id, page, path, title_of};
 pub use log::{Log, LogError, Voucher, now_ms, read};
 pub use pictures::Pictures;
+pub use remove::remove;
 
 use crate::regular;
 use nix::fcntl::{Flock, FlockArg};

@@ -220,6 +220,14 @@ limits! {
     diagnostics_most = 20,
     /// Seconds that `undine run` works.
     run_secs = 1_200,
+    /// Sessions on one page of a list.
+    session_page = 100,
+    /// Sessions that a search finds, and the newest ones whose prompts a search for a prompt reads.
+    search_sessions = 50,
+    /// Earlier prompts that a search for one finds.
+    search_prompts = 100,
+    /// Bytes of an export that are answered; a longer one is written to a file.
+    export_bytes = 262_144,
     /// Records of a session after which its snapshot is written anew.
     snapshot_records = 200,
     /// Bytes of a project's checkpoints; the oldest are removed first, and the newest never.

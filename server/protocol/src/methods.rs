@@ -20,6 +20,22 @@ macro_rules! client_requests {
             NewSession = "session/new": $crate::acp::NewSessionRequest => $crate::acp::NewSessionResponse,
             /// Opens a session from its log and replays it by `session/update`.
             LoadSession = "session/load": $crate::acp::LoadSessionRequest => $crate::acp::LoadSessionResponse,
+            /// Opens a session from its log and replays nothing.
+            ResumeSession = "session/resume": $crate::acp::ResumeSessionRequest => $crate::acp::ResumeSessionResponse,
+            /// Ends a session's work and lets it go; its log stays.
+            CloseSession = "session/close": $crate::acp::CloseSessionRequest => $crate::acp::CloseSessionResponse,
+            /// Removes a session with all that belongs to it. One that another process has open stays.
+            DeleteSession = "session/delete": $crate::acp::DeleteSessionRequest => $crate::acp::DeleteSessionResponse,
+            /// Makes a new session of a part of another one, up to one of its messages.
+            ForkSession = "undine/session/fork": $crate::sessions::ForkSessionParams => $crate::sessions::ForkSessionResult,
+            /// Gives a session a title.
+            RenameSession = "undine/session/rename": $crate::sessions::RenameSessionParams => $crate::sessions::RenameSessionResult,
+            /// A session as Markdown or as JSON lines.
+            ExportSession = "undine/session/export": $crate::sessions::ExportSessionParams => $crate::sessions::ExportSessionResult,
+            /// Looks for words in the sessions of a folder.
+            SearchSessions = "undine/session/search": $crate::sessions::SearchSessionsParams => $crate::sessions::SearchSessionsResult,
+            /// Looks for words in earlier prompts: those of a session first, then those of the folder's last sessions.
+            SearchPrompts = "undine/prompts": $crate::sessions::SearchPromptsParams => $crate::sessions::SearchPromptsResult,
             /// Lists the sessions of a folder, newest first.
             ListSessions = "session/list": $crate::acp::ListSessionsRequest => $crate::acp::ListSessionsResponse,
             /// Runs one turn. The answer comes when the turn has ended, and says why. A prompt that

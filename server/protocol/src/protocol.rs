@@ -22,6 +22,7 @@ pub mod record;
 pub mod retry;
 pub mod review;
 pub mod session;
+pub mod sessions;
 pub mod tool;
 pub mod usage;
 

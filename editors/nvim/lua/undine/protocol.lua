@@ -6,6 +6,14 @@
 ---@alias agent.ClientMethod
 ---| '"session/new"' # Opens a new session in a folder. agent.NewSessionRequest -> agent.NewSessionResponse
 ---| '"session/load"' # Opens a session from its log and replays it by `session/update`. agent.LoadSessionRequest -> agent.LoadSessionResponse
+---| '"session/resume"' # Opens a session from its log and replays nothing. agent.ResumeSessionRequest -> agent.ResumeSessionResponse
+---| '"session/close"' # Ends a session's work and lets it go; its log stays. agent.CloseSessionRequest -> agent.CloseSessionResponse
+---| '"session/delete"' # Removes a session with all that belongs to it. One that another process has open stays. agent.DeleteSessionRequest -> agent.DeleteSessionResponse
+---| '"undine/session/fork"' # Makes a new session of a part of another one, up to one of its messages. agent.ForkSessionParams -> agent.ForkSessionResult
+---| '"undine/session/rename"' # Gives a session a title. agent.RenameSessionParams -> agent.RenameSessionResult
+---| '"undine/session/export"' # A session as Markdown or as JSON lines. agent.ExportSessionParams -> agent.ExportSessionResult
+---| '"undine/session/search"' # Looks for words in the sessions of a folder. agent.SearchSessionsParams -> agent.SearchSessionsResult
+---| '"undine/prompts"' # Looks for words in earlier prompts: those of a session first, then those of the folder's last sessions. agent.SearchPromptsParams -> agent.SearchPromptsResult
 ---| '"session/list"' # Lists the sessions of a folder, newest first. agent.ListSessionsRequest -> agent.ListSessionsResponse
 ---| '"session/prompt"' # Runs one turn. The answer comes when the turn has ended, and says why. A prompt that is sent while a turn runs steers that turn at its next tool boundary. agent.PromptRequest -> agent.PromptResponse
 ---| '"session/set_mode"' # Sets how much the session may do without asking. agent.SetSessionModeRequest -> agent.SetSessionModeResponse
@@ -270,6 +278,112 @@
 ---@field configOptions? agent.SessionConfigOption[]|vim.NIL
 ---@field _meta? table<string, any>|vim.NIL
 
+---@class agent.ResumeSessionRequest
+---@field sessionId agent.SessionId
+---@field cwd string
+---@field additionalDirectories? string[]
+---@field mcpServers? agent.McpServer[]
+---@field systemPrompt? agent.SystemPrompt|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ResumeSessionResponse
+---@field modes? agent.SessionModeState|vim.NIL
+---@field configOptions? agent.SessionConfigOption[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CloseSessionRequest
+---@field sessionId agent.SessionId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CloseSessionResponse
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.DeleteSessionRequest
+---@field sessionId agent.SessionId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.DeleteSessionResponse
+---@field _meta? table<string, any>|vim.NIL
+
+--- Makes a new session of a part of another one, which stays as it is.
+---@class agent.ForkSessionParams
+---@field sessionId string
+---@field cwd? string|vim.NIL
+---@field message? integer|vim.NIL The last message that is taken over, counted from 1; 0 takes none, and without it all are. An answer is taken over with the results of its calls.
+
+---@class agent.ForkSessionResult
+---@field sessionId string The new session. It is opened by `session/load`.
+---@field message integer The last message that was taken over.
+---@field prompt? string|vim.NIL What the person wrote next in the session that is left.
+---@field checkpoints agent.Checkpoint[] Checkpoints that were made after that message, oldest first. Files are as they were; restoring the first of them gives back what its files were at that message.
+
+--- Files as they were at one moment.
+---@class agent.Checkpoint
+---@field id string
+---@field time integer Milliseconds since the Unix epoch.
+---@field title string What was about to happen, in one line.
+---@field sessionId? string|vim.NIL The session, turn and tool call that it was made for, where it was made for one.
+---@field turn? integer|vim.NIL
+---@field toolCallId? string|vim.NIL
+---@field files agent.CheckpointFile[]
+
+---@class agent.CheckpointFile
+---@field path string Relative to the project, or absolute for a file outside of it.
+---@field existed boolean Whether the file was there; one that was not is removed by a restore.
+
+--- Gives a session a title.
+---@class agent.RenameSessionParams
+---@field sessionId string
+---@field cwd? string|vim.NIL
+---@field title string
+
+---@class agent.RenameSessionResult
+---@field title string As it is kept: one line, without secrets, not too long.
+
+--- Asks for a session as a text.
+---@class agent.ExportSessionParams
+---@field sessionId string
+---@field cwd? string|vim.NIL
+---@field format? agent.ExportFormat
+
+---@alias agent.ExportFormat
+---| '"markdown"'
+---| '"jsonl"'
+
+--- The text, or the file that it was written to because it is long.
+---@class agent.ExportSessionResult
+---@field text? string|vim.NIL
+---@field path? string|vim.NIL
+
+--- Looks for words in the sessions of a folder, those of earlier runs included. Every word must be in one, case ignored.
+---@class agent.SearchSessionsParams
+---@field cwd? string|vim.NIL The editor's first folder, if missing.
+---@field query string
+
+---@class agent.SearchSessionsResult
+---@field sessions agent.FoundSession[] Newest first.
+
+---@class agent.FoundSession
+---@field sessionId string
+---@field cwd string
+---@field title string
+---@field updatedAt? string|vim.NIL As in ISO 8601.
+---@field message? integer|vim.NIL The message that has the words; missing where the title does.
+---@field excerpt string The words with what stands around them, in one line.
+
+--- Looks for words in what the person wrote before (spec 13.4a). No words: all fits.
+---@class agent.SearchPromptsParams
+---@field cwd? string|vim.NIL The editor's first folder, if missing.
+---@field sessionId? string|vim.NIL The session whose prompts come first.
+---@field words? string
+
+---@class agent.SearchPromptsResult
+---@field prompts agent.EarlierPrompt[] Newest first, none twice.
+
+---@class agent.EarlierPrompt
+---@field text string
+---@field sessionId string
+
 ---@class agent.ListSessionsRequest
 ---@field cwd? string|vim.NIL
 ---@field cursor? string|vim.NIL
@@ -401,20 +515,6 @@
 
 ---@class agent.ListCheckpointsResult
 ---@field checkpoints agent.Checkpoint[]
-
---- Files as they were at one moment.
----@class agent.Checkpoint
----@field id string
----@field time integer Milliseconds since the Unix epoch.
----@field title string What was about to happen, in one line.
----@field sessionId? string|vim.NIL The session, turn and tool call that it was made for, where it was made for one.
----@field turn? integer|vim.NIL
----@field toolCallId? string|vim.NIL
----@field files agent.CheckpointFile[]
-
----@class agent.CheckpointFile
----@field path string Relative to the project, or absolute for a file outside of it.
----@field existed boolean Whether the file was there; one that was not is removed by a restore.
 
 --- Makes a checkpoint of files by hand.
 ---@class agent.CreateCheckpointParams

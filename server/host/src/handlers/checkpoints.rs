@@ -213,6 +213,15 @@ impl Host {
                     let session = errand.session.clone();
                     self.step(&session, Input::Tell(told));
                 }
+                if let Ok(done) = &found
+                    && let Some(action) = done.action.clone()
+                    && let Some(errand) = self.errands.get(&number)
+                    && matches!(errand.asker, Asker::Prompt { .. })
+                {
+                    let session = errand.session.clone();
+                    let (title, said) = (done.title.clone(), done.said());
+                    return self.offer_again(number, &session, (title, action), said);
+                }
                 self.answer::<methods::RestoreCheckpoint, _>(
                     number,
                     found,
@@ -255,6 +264,16 @@ impl Host {
 
     /// Ends an errand in words.
     pub(super) fn end(&mut self, number: u64, said: Result<String, String>) {
+        self.end_with(number, said, None);
+    }
+
+    /// As [`end`](Self::end), with what a front end is told beside the words: the answer's `_meta.undine`.
+    pub(super) fn end_with(
+        &mut self,
+        number: u64,
+        said: Result<String, String>,
+        beside: Option<Value>,
+    ) {
         let Some(errand) = self.errands.remove(&number) else {
             return;
         };
@@ -270,7 +289,8 @@ impl Host {
                 let (Ok(answer) | Err(answer)) = said;
                 self.step(&errand.session, Input::Command { text, answer });
                 let end = acp::PromptResponse::new(acp::StopReason::EndTurn);
-                reply.send::<methods::Prompt>(Ok(end));
+                let beside = beside.and_then(show::meta);
+                reply.send::<methods::Prompt>(Ok(end.meta(beside)));
             }
             Asker::Command => match said {
                 Ok(text) => self.show_message(MessageType::Info, &text),

@@ -131,6 +131,42 @@ const TABLE: &[Command] = &[
         run: |host, session, asker, rest| host.todos_for(session, asker, rest),
     },
     Command {
+        name: "rename",
+        does: "Gives this session a title",
+        hint: Some("the title"),
+        run: |host, session, asker, rest| host.rename_for(session, asker, rest),
+    },
+    Command {
+        name: "export",
+        does: "Writes this session to a file",
+        hint: Some("markdown or jsonl; markdown, if missing"),
+        run: |host, session, asker, rest| host.export_for(session, asker, rest),
+    },
+    Command {
+        name: "fork",
+        does: "Goes on in a new session with all up to a message, and leaves this one as it is",
+        hint: Some("a message's number; all messages, if missing"),
+        run: |host, session, asker, rest| host.fork_for(session, asker, rest),
+    },
+    Command {
+        name: "rewind",
+        does: "Goes back to before one of your messages, in a new session, or lists your messages",
+        hint: Some("the message's number; lists them, if missing"),
+        run: |host, session, asker, rest| host.rewind_for(session, asker, rest),
+    },
+    Command {
+        name: "sessions",
+        does: "Lists the sessions of this project, or those with some words in them",
+        hint: Some("words; all sessions, if missing"),
+        run: |host, session, asker, rest| host.sessions_for(session, asker, rest),
+    },
+    Command {
+        name: "clear",
+        does: "Begins a new session in the place of this one, which stays as it is",
+        hint: None,
+        run: |host, session, asker, _| host.clear_for(session, asker),
+    },
+    Command {
         name: "usage",
         does: "Shows what this session has used, by model, and what that costs",
         hint: None,

@@ -69,7 +69,11 @@ impl Host {
                 "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
                 "experimental": {"agent": {
                     "protocolVersion": 1,
-                    "agentCapabilities": {"loadSession": true, "promptCapabilities": {"embeddedContext": true}},
+                    "agentCapabilities": {
+                        "loadSession": true,
+                        "promptCapabilities": {"embeddedContext": true},
+                        "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
+                    },
                     "methods": methods::rows().filter(|it| it.sender == methods::Sender::Client).map(|it: &Row| it.method).collect::<Vec<_>>(),
                 }},
             },

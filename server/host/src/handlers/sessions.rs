@@ -1,7 +1,14 @@
 //! Opening, loading, listing and setting up sessions.
 
+mod closing;
+mod finding;
+mod forking;
+mod naming;
 mod settings;
 mod told;
+
+pub(crate) use finding::time as session_time;
+pub(crate) use naming::{exported, rename};
 
 use super::lifecycle::{UPDATE, unknown_session};
 use crate::endpoint;
@@ -26,6 +33,15 @@ use protocol::session::Mode;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Where the sessions of a folder are.
+struct Listing {
+    /// Resolved.
+    root: PathBuf,
+    folder: PathBuf,
+    /// The most that are looked at or told.
+    most: usize,
+}
 
 impl Host {
     pub(crate) fn new_session(
@@ -186,6 +202,21 @@ impl Host {
             .config_options(Some(self.config_options(&key))))
     }
 
+    /// As [`load_session`](Self::load_session), for an editor that shows the session already.
+    pub(crate) fn resume_session(
+        &mut self,
+        params: acp::ResumeSessionRequest,
+    ) -> Result<acp::ResumeSessionResponse, Error> {
+        let key: SessionKey = params.session_id.0.clone();
+        let load = acp::LoadSessionRequest::new(params.session_id, params.cwd)
+            .additional_directories(params.additional_directories);
+        self.open_logged(load)?;
+        let mode = self.sessions[&key].session.mode();
+        Ok(acp::ResumeSessionResponse::new()
+            .modes(Some(show::modes(mode)))
+            .config_options(Some(self.config_options(&key))))
+    }
+
     /// Opens a session from its log, if it is not open, and answers all that is recorded of it. Nothing of it is shown.
     pub(super) fn open_logged(
         &mut self,
@@ -201,6 +232,12 @@ impl Host {
         let folder = self.folders.conversations(workspace.root());
         let key: SessionKey = params.session_id.0.clone();
         let failed = |it: store::LogError| error(code::REQUEST_FAILED, it.to_string());
+        if let Some(open) = self.sessions.get(&key)
+            && open.workspace.root() == workspace.root()
+        {
+            // One without a prompt has no log yet.
+            return forking::recorded(open.log.path()).map_err(failed);
+        }
         let path = store::path(&folder, &key).map_err(failed)?;
         if let Some(open) = self.sessions.get(&key) {
             Ok(store::read(open.log.path()).map_err(failed)?.0)
@@ -259,29 +296,6 @@ impl Host {
         {
             self.out.notify(UPDATE, &params);
         }
-    }
-
-    pub(crate) fn list_sessions(
-        &mut self,
-        params: acp::ListSessionsRequest,
-    ) -> Result<acp::ListSessionsResponse, Error> {
-        let Some(cwd) = params.cwd.or_else(|| self.roots.first().cloned()) else {
-            return Ok(acp::ListSessionsResponse::new(Vec::new()));
-        };
-        let (workspace, _) = self.place(&cwd)?;
-        let folder = self.folders.conversations(workspace.root());
-        let sessions = store::list(&folder)
-            .into_iter()
-            .map(|it| {
-                let updated = jiff::Timestamp::try_from(it.updated)
-                    .ok()
-                    .map(|it| it.to_string());
-                acp::SessionInfo::new(acp::SessionId::new(it.id), workspace.root())
-                    .title(Some(it.title))
-                    .updated_at(updated)
-            })
-            .collect();
-        Ok(acp::ListSessionsResponse::new(sessions))
     }
 
     pub(crate) fn set_mode(
