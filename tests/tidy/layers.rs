@@ -19,6 +19,7 @@ const ENGINE: Layers = &[
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],
+    &["trace"],
 ];
 
 const HOST: Layers = &[

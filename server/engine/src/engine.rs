@@ -15,4 +15,5 @@ pub mod review;
 mod rounds;
 pub mod session;
 pub mod text;
+pub mod trace;
 pub mod usage;
