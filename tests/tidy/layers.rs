@@ -34,6 +34,7 @@ const HOST: Layers = &[
         "store",
         "process",
         "tasks",
+        "trace",
         "upwards",
     ],
     // The world in our terms.

@@ -25,6 +25,7 @@ use crate::store::checkpoints::Checkpoints;
 use crate::store::learned::LearnedModels;
 use crate::store::permissions::Permissions;
 use crate::tasks::Tasks;
+use crate::trace::Trace;
 use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
@@ -205,9 +206,9 @@ impl Host {
         };
         let mut effects = Vec::new();
         if let Some(text) = told {
-            effects = open.session.step(Input::Tell(text));
+            effects = open.step(Input::Tell(text));
         }
-        effects.extend(open.session.step(input));
+        effects.extend(open.step(input));
         self.perform(session, effects);
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
@@ -217,6 +218,11 @@ impl Host {
             open.plans.retain(|call, _| open_calls.contains(call));
             open.accepted.retain(|call, _| open_calls.contains(call));
         }
+    }
+
+    /// Where what happens to a session is written, if it is.
+    fn trace_of(&mut self, session: &SessionKey) -> Option<&mut Trace> {
+        self.sessions.get_mut(session)?.trace.as_mut()
     }
 
     fn front(&mut self, event: FrontEvent) {
@@ -338,6 +344,11 @@ impl Host {
             Event::Model(session, stream, events) => {
                 for event in events {
                     self.step(&session, Input::Model(stream, event));
+                }
+            }
+            Event::Bytes(session, stream, bytes) => {
+                if let Some(trace) = self.trace_of(&session) {
+                    trace.took(stream, bytes);
                 }
             }
             Event::Planned(session, call, plan) => self.planned(&session, call, plan),

@@ -57,7 +57,7 @@ impl Host {
         };
         let standing = self.standing(&project);
         if let Some(open) = self.sessions.get_mut(session) {
-            open.session.set_standing(standing);
+            open.set_standing(standing);
         }
     }
 
