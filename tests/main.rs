@@ -56,6 +56,7 @@ mod surfaces;
 mod tasks;
 mod tidy;
 mod tls;
+mod traces;
 mod unsaved;
 mod usage;
 mod widening;

@@ -19,6 +19,7 @@ const ENGINE: Layers = &[
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],
+    &["trace"],
     // Sessions that work for sessions.
     &["agents"],
 ];
@@ -35,6 +36,7 @@ const HOST: Layers = &[
         "store",
         "process",
         "tasks",
+        "trace",
         "upwards",
     ],
     // The world in our terms.

@@ -19,4 +19,5 @@ pub mod review;
 mod rounds;
 pub mod session;
 pub mod text;
+pub mod trace;
 pub mod usage;

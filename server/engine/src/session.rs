@@ -49,11 +49,12 @@ use protocol::goal::Goal;
 use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, StreamId, TimerId, TurnId};
 use protocol::tool::{Access, Outcome};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 /// What a session is opened with. The host may replace it between turns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The provider's name here.
     pub provider: String,
@@ -96,7 +97,7 @@ pub struct Settings {
 }
 
 /// How a model that fails is asked again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retries {
     /// Waits for one answer (`[limits] model_retries`).
     pub most: u32,

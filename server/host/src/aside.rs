@@ -156,6 +156,7 @@ impl Host {
                         session: key.clone(),
                         stream: StreamId(0),
                         inbox: said,
+                        traced: false,
                         room: async || {},
                     };
                     let origin = origin.clone();

@@ -5,6 +5,7 @@ mod doctor;
 mod login;
 mod model_list;
 mod models;
+mod replay;
 mod sessions;
 mod settings;
 mod template;
@@ -203,6 +204,14 @@ enum Command {
         /// The provider's name.
         provider: String,
     },
+    /// Runs a session's trace again, and says whether this build does the same.
+    ///
+    /// With `record = true` under `[trace]` a trace of each session is written into `traces` in the data folder. Exits
+    /// with 0 when all steps agree, with 1 when one differs, which is named.
+    Replay {
+        /// The trace's file.
+        trace: PathBuf,
+    },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.
     ///
     /// The configured model answers, or the one that `--model` names; without one a built-in script does.
@@ -259,6 +268,7 @@ pub fn main() -> ExitCode {
         Some(Command::Logout { provider }) => {
             login::logout(&provider, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
+        Some(Command::Replay { trace }) => replay::run(&trace).unwrap_or_else(|it| complain(&it)),
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
             yes,

@@ -34,6 +34,8 @@ pub type SessionKey = Arc<str>;
 pub enum Event {
     /// In the order of the stream; what one read brought comes in one event.
     Model(SessionKey, StreamId, Vec<ModelEvent>),
+    /// What a model's server sent for an answer, before what it means; only where the session's trace is written.
+    Bytes(SessionKey, StreamId, Vec<u8>),
     Planned(SessionKey, CallId, Result<Plan, String>),
     /// What the classifier said of a call, or why nothing.
     Classified(SessionKey, CallId, Result<SideAnswer, String>),

@@ -11,6 +11,7 @@ pub mod regular;
 pub mod scratchpad;
 pub mod store;
 pub mod tasks;
+pub mod trace;
 pub mod upwards;
 pub mod workspace;
 

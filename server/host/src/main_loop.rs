@@ -25,6 +25,7 @@ use crate::store::learned::LearnedModels;
 use crate::store::permissions::Permissions;
 use crate::store::{Folders, now_ms};
 use crate::tasks::Tasks;
+use crate::trace::Trace;
 use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
@@ -210,10 +211,10 @@ impl Host {
         open.session.set_now(now_ms());
         let mut effects = Vec::new();
         if let Some(text) = told {
-            effects = open.session.step(Input::Tell(text));
+            effects = open.step(Input::Tell(text));
         }
         let is_mode = matches!(input, Input::SetMode(_));
-        effects.extend(open.session.step(input));
+        effects.extend(open.step(input));
         self.perform(session, effects);
         if is_mode {
             self.agents_follow(session);
@@ -226,6 +227,11 @@ impl Host {
             open.plans.retain(|call, _| open_calls.contains(call));
             open.accepted.retain(|call, _| open_calls.contains(call));
         }
+    }
+
+    /// Where what happens to a session is written, if it is.
+    fn trace_of(&mut self, session: &SessionKey) -> Option<&mut Trace> {
+        self.sessions.get_mut(session)?.trace.as_mut()
     }
 
     fn front(&mut self, event: FrontEvent) {
@@ -373,6 +379,11 @@ impl Host {
             Event::Model(session, stream, events) => {
                 for event in events {
                     self.step(&session, Input::Model(stream, event));
+                }
+            }
+            Event::Bytes(session, stream, bytes) => {
+                if let Some(trace) = self.trace_of(&session) {
+                    trace.took(stream, bytes);
                 }
             }
             Event::Planned(session, call, plan) => self.planned(&session, call, plan),

@@ -7,12 +7,15 @@ use crate::plan::{Accepted, Given, Plan, TextHash};
 use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::store::learned::ModelKey;
+use crate::trace::Trace;
 use crate::workspace::Workspace;
 use engine::agents::{Kind, Kinds, Progress, Roster};
 use engine::context::instructions::Further;
 use engine::context::project::InstructionFile;
 use engine::redact::Stream;
-use engine::session::{Session, Update};
+use engine::session::{Effect, Input, Session, Settings, Update};
+use engine::trace::Act;
+use protocol::approval::Rule;
 use protocol::config::Config;
 use protocol::session::{AgentId, CallId, PromptId, TurnId};
 use std::collections::{HashMap, HashSet};
@@ -54,6 +57,8 @@ pub struct OpenSession {
     pub asked: Option<ModelKey>,
     /// What is shown of the answer that streams.
     pub streaming: Streaming,
+    /// Where what happens to the session is written, if the person wants that.
+    pub trace: Option<Trace>,
     next_prompt: u64,
 }
 
@@ -189,8 +194,38 @@ impl OpenSession {
             child: None,
             asked: None,
             streaming: Streaming::default(),
+            trace: None,
             next_prompt: 0,
         }
+    }
+
+    /// Lets the session take something in. All that changes it goes through here and the next two, so that it is in its
+    /// trace.
+    pub fn step(&mut self, input: Input) -> Vec<Effect> {
+        let Some(trace) = &mut self.trace else {
+            return self.session.step(input);
+        };
+        let effects = self.session.step(input.clone());
+        trace.record(Act::Step(input), &effects);
+        effects
+    }
+
+    /// As [`Session::configure`].
+    pub fn configure(&mut self, settings: Settings) -> Vec<Effect> {
+        let Some(trace) = &mut self.trace else {
+            return self.session.configure(settings);
+        };
+        let effects = self.session.configure(settings.clone());
+        trace.record(Act::Configure(Box::new(settings)), &effects);
+        effects
+    }
+
+    /// As [`Session::set_standing`].
+    pub fn set_standing(&mut self, standing: Vec<Rule>) {
+        if let Some(trace) = &mut self.trace {
+            trace.record(Act::Standing(standing.clone()), &[]);
+        }
+        self.session.set_standing(standing);
     }
 
     pub fn next_prompt(&mut self) -> PromptId {

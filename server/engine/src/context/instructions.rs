@@ -2,6 +2,7 @@
 
 use super::project::{InstructionFile, told};
 use crate::provider::NativeTool;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// The folders that the model is told of, as whole paths.
@@ -38,7 +39,7 @@ impl Further {
 /// What the model is told once. It stays the same over a session, so that providers can cache it; only when the
 /// person adds a folder or changes the project's instructions it is another, or when the model takes another tool for
 /// its edits. Short on purpose: small local models have small windows.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct System {
     before: String,
     /// The name of the tool that edits stands before the rest; not for those who have none.

@@ -12,11 +12,12 @@ use protocol::record::Record;
 use protocol::session::CallId;
 use protocol::session::Mode;
 use protocol::tool::{Access, Outcome};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 
 /// What a call would do, once its arguments have been read. Nothing has happened yet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Planned {
     /// One line for the person, such as "Edit src/main.rs".
     pub title: String,
@@ -31,7 +32,7 @@ pub struct Planned {
 }
 
 /// What the person is shown of a plan.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Preview {
     /// A file before (`None`: it is new) and after.
     Diff {
@@ -71,7 +72,7 @@ pub struct Question {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Finished {
     Done {
         outcome: Outcome,

@@ -13,9 +13,10 @@ use protocol::config::Reasoning;
 use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
 use protocol::tool::Outcome;
+use serde::{Deserialize, Serialize};
 
 /// Everything that can happen to a session. Each names what it answers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
     /// The person sent a prompt. `prompt` is new to the session.
     Prompt {
@@ -75,7 +76,7 @@ pub enum Input {
 }
 
 /// The person's answer to a question.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     pub option: OptionId,
     /// Why not, in the person's words.
@@ -102,7 +103,7 @@ impl Aside {
 }
 
 /// The answer of a model that was asked beside the conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SideAnswer {
     /// provider/model.
     pub model: String,

@@ -62,7 +62,7 @@ impl Host {
             standing.extend_from_slice(parent.session.remembered());
         }
         if let Some(open) = self.sessions.get_mut(session) {
-            open.session.set_standing(standing);
+            open.set_standing(standing);
         }
     }
 

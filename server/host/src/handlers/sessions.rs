@@ -23,13 +23,16 @@ use crate::scratchpad::Scratchpad;
 use crate::session_host::{OpenSession, Told};
 use crate::show;
 use crate::store::{self, Log, Pictures, Voucher};
+use crate::trace::Trace;
 use crate::workspace::{AddedBy, Workspace};
 use engine::config::{Origin, Resolved};
-use engine::session::{Input, Session, Update, replay};
+use engine::session::{Effect, Input, Session, Update, replay};
+use engine::trace::{Act, Standing};
 use protocol::acp;
 use protocol::config::Config;
-use protocol::record::Record;
+use protocol::record::{EditedFile, Record};
 use protocol::session::Mode;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,8 +84,17 @@ impl Host {
         self.know_models(&resolved);
         let settings = self.settings(&key, &resolved.config, &workspace, &told, None);
         let mode = resolved.config.safety.mode;
-        let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
+        let cwd = workspace.root().to_path_buf();
+        let is_traced = resolved.config.trace.record;
+        let act = is_traced.then(|| Act::New {
+            id: id.clone(),
+            cwd: cwd.clone(),
+            mode,
+            settings: Box::new(settings.clone()),
+        });
+        let (session, effects) = Session::new(id, cwd, mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
+        self.begin_trace(&key, act, &effects);
         self.keep_told(&key, told);
         self.perform(&key, effects);
         Ok(key)
@@ -180,6 +192,23 @@ impl Host {
         self.sessions.insert(key, open);
     }
 
+    /// Begins the trace of a session that was opened by this act, if one is wanted.
+    fn begin_trace(&mut self, key: &SessionKey, act: Option<Act>, effects: &[Effect]) {
+        let Some((act, open)) = act.zip(self.sessions.get_mut(key)) else {
+            return;
+        };
+        match Trace::begin(&self.folders.data, key, store::now_ms()) {
+            Ok(mut trace) => {
+                trace.record(act, effects);
+                open.trace = Some(trace);
+            }
+            Err(error) => self.warn_once(format!(
+                "The session {key} has no trace, because none can be written in {} ({error}).",
+                self.folders.data.join("traces").display()
+            )),
+        }
+    }
+
     pub(crate) fn load_session(
         &mut self,
         params: acp::LoadSessionRequest,
@@ -262,7 +291,19 @@ impl Host {
             resolved.config = choice.over(resolved.config);
             self.know_models(&resolved);
             let settings = self.settings(&key, &resolved.config, &workspace, &told, None);
-            let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
+            let traced = resolved.config.trace.record.then(|| settings.clone());
+            let stood = RefCell::new(Vec::new());
+            let stands = |it: &EditedFile| {
+                let stands = self.stands(it);
+                stood.borrow_mut().push(Standing::from(stands));
+                stands
+            };
+            let (mut session, repairs) = Session::resume(&records, settings, stands);
+            let act = traced.map(|settings| Act::Resume {
+                records,
+                settings: Box::new(settings),
+                stands: stood.into_inner(),
+            });
             if !is_ours {
                 session.doubt_prompts();
             }
@@ -271,9 +312,13 @@ impl Host {
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved, scratchpad);
+            self.begin_trace(&key, act, &repairs);
             self.keep_told(&key, told);
             if let Some(open) = self.sessions.get_mut(&key) {
                 open.choice = choice;
+                if let (false, Some(trace)) = (is_ours, &mut open.trace) {
+                    trace.record(Act::Doubt, &[]);
+                }
             }
             self.perform(&key, repairs);
             if !is_ours {
@@ -396,7 +441,7 @@ impl Host {
         };
         open.child = child;
         open.workspace = Arc::new(workspace);
-        let effects = open.session.configure(settings);
+        let effects = open.configure(settings);
         open.told = told;
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
