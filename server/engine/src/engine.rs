@@ -4,6 +4,7 @@
 //! to it and answers with everything that should be done about it. No clock, file, network, thread
 //! or chance is in here; they come in through inputs.
 
+pub mod archive;
 pub mod config;
 pub mod context;
 pub mod models;

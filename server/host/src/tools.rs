@@ -7,6 +7,7 @@ mod apply_patch;
 mod ask_user_question;
 mod background_process;
 mod change;
+mod context_archive;
 mod create_directory;
 mod delete_file;
 mod edit_file;
@@ -67,6 +68,7 @@ tools! {
     execute_command::ExecuteCommand,
     background_process::BackgroundProcess,
     ask_user_question::AskUserQuestion,
+    context_archive::ContextArchive,
 }
 
 /// A tool that the session answers by itself (engine/src/session/own_tools.rs).

@@ -8,6 +8,7 @@ use crate::tools;
 use crate::workspace::Workspace;
 use engine::context::instructions::{self, System};
 use engine::models;
+use engine::provider::Wire;
 use engine::session::{Retries, Settings};
 use protocol::config::Config;
 use std::path::Path;
@@ -20,7 +21,12 @@ impl Host {
         workspace: &Workspace,
         told: &Told,
     ) -> Settings {
-        let (provider, model, natives) = match endpoint::reach(config) {
+        let reached = endpoint::reach(config);
+        let compacts_itself = matches!(
+            &reached,
+            Ok(it) if matches!(it.wire, Wire::Messages | Wire::Responses)
+        );
+        let (provider, model, natives) = match reached {
             Ok(reached) => (reached.provider, reached.model, reached.natives),
             // Said when the model is asked.
             Err(_) => {
@@ -37,6 +43,8 @@ impl Host {
             natives,
             learned: self.learned(config),
             window: self.models.window(config),
+            compaction: config.compaction.clone(),
+            compacts_itself,
             cache_key: session.to_string(),
             system: System::new(&folders_of(workspace), &told.files, &told.further),
             tools: tools::specs(),
