@@ -128,6 +128,8 @@ pub struct ModelRequest {
     pub window: Option<u64>,
     /// The same for all requests of a conversation: a provider that is told it finds its cache again. May be empty.
     pub cache_key: String,
+    /// From how many tokens on the provider is to summarise what is older, where it can. Anthropic and OpenAI's Responses are told it.
+    pub compact_at: Option<u64>,
     /// How a server on the person's own machine is to load the model. Ollama is told it.
     pub load: Load,
 }
@@ -288,6 +290,8 @@ pub enum StopReason {
     ToolCalls,
     /// The answer reached the token limit. A call that was cut by it is not among the events.
     MaxTokens,
+    /// The window is full. As for the limit.
+    WindowFull,
     /// The model or the provider's filter declined.
     Refusal,
     /// The provider has paused and wants the conversation back as it is, to go on.

@@ -7,6 +7,7 @@ mod approving;
 mod call;
 mod checklist;
 mod classifier;
+mod compacting;
 mod effect;
 mod failing;
 mod fold;
@@ -38,13 +39,14 @@ pub use role::Role;
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
+use crate::context::budget::Measured;
 use crate::context::instructions::System;
 use crate::policy;
 use crate::provider::{Learned, NativeTool, ToolSpec, Usage};
 use crate::usage::{self, Tally};
 use protocol::approval::Rule;
 use protocol::checklist::Task;
-use protocol::config::{Reasoning, Safety};
+use protocol::config::{Compaction, Reasoning, Safety};
 use protocol::goal::Goal;
 use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, StreamId, TimerId, TurnId};
@@ -68,6 +70,10 @@ pub struct Settings {
     pub learned: Learned,
     /// Tokens the model can read and write together, where known.
     pub window: Option<u64>,
+    /// When older history is summarised.
+    pub compaction: Compaction,
+    /// The provider knows how to summarise by itself.
+    pub compacts_itself: bool,
     /// The same for all requests of the session.
     pub cache_key: String,
     pub system: System,
@@ -140,14 +146,16 @@ pub struct Session {
     tally: Tally,
     /// The last answer's tokens: they fill the window.
     last: Option<Usage>,
+    /// Which answer those are of, while it is in the history.
+    measured: Option<Measured>,
     /// What the model means to do (spec 10).
     checklist: Vec<Task>,
     /// Answers in a row that have left it as it is.
     stale: u32,
     /// What time it is, milliseconds since the Unix epoch.
     now: u64,
-    /// The model wants older history summarised before it is asked again, with this in focus.
-    compact_next: Option<Option<String>>,
+    /// What is known of summaries that were made, or could not be.
+    compaction: compacting::State,
     /// What must hold before it stops by itself (spec 23).
     goal: Option<Goal>,
     /// The style that was chosen for this session.
@@ -214,10 +222,11 @@ impl Session {
             replayed: BTreeMap::new(),
             tally: Tally::default(),
             last: None,
+            measured: None,
             checklist: Vec::new(),
             stale: 0,
             now: 0,
-            compact_next: None,
+            compaction: compacting::State::default(),
             goal: None,
             style: None,
             next: Counters::default(),
@@ -293,7 +302,13 @@ impl Session {
         self.tally.add(model, tokens);
         self.spend_on_tasks(&tokens);
         match purpose {
-            Purpose::Answer => self.last = Some(tokens),
+            Purpose::Answer => {
+                self.last = Some(tokens);
+                self.measured = self.last_said().map(|answer| Measured {
+                    answer,
+                    tokens: usage::filled(&tokens),
+                });
+            }
             Purpose::Classifier | Purpose::Compaction | Purpose::Subagent | Purpose::Other => {}
         }
     }
@@ -321,8 +336,12 @@ impl Session {
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
             Input::Saved(call, end) => self.saved(call, end, &mut effects),
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
-            // Nobody asks yet.
-            Input::Side(..) => {}
+            Input::Compact {
+                prompt,
+                text,
+                focus,
+            } => self.compact(prompt, text, focus, &mut effects),
+            Input::Side(side, answer) => self.summarised(side, answer, &mut effects),
             Input::Reasoning { model, level } => {
                 effects.push(Effect::Append(Record::Reasoning { model, level }));
             }

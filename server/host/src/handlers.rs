@@ -9,6 +9,7 @@ mod auth;
 mod checkpoints;
 mod commands;
 mod commits;
+mod context;
 mod cut_off;
 mod diagnostics;
 mod documents;

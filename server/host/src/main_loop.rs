@@ -288,6 +288,9 @@ impl Host {
                         reply.send::<methods::SetConfigOption>(self.set_config_option(&params))
                     }
                     ClientRequest::ListModels(params) => self.list_models(&params, reply),
+                    ClientRequest::SessionContext(params) => {
+                        reply.send::<methods::SessionContext>(self.session_context(&params))
+                    }
                     ClientRequest::SessionUsage(params) => {
                         reply.send::<methods::SessionUsage>(self.session_usage(&params))
                     }
@@ -518,6 +521,7 @@ fn asks_model(input: &Input) -> bool {
         | Input::Remember(_)
         | Input::Forget(_)
         | Input::Replay(_)
+        | Input::Compact { .. }
         | Input::Output(..)
         | Input::Model(
             _,

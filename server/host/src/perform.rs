@@ -144,6 +144,7 @@ impl Host {
     fn append(&mut self, session: &SessionKey, record: Record) {
         self.transcript_changed(session);
         let is_end = matches!(record, Record::Ended { .. });
+        let hides_results = matches!(record, Record::Compacted { .. });
         if is_end {
             self.end_streaming(session);
         }
@@ -153,7 +154,7 @@ impl Host {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
-        if is_end {
+        if is_end || hides_results {
             open.given = Arc::default();
         }
         match open.log.append(record) {
@@ -252,6 +253,7 @@ impl Host {
             given: open.given.clone(),
             kinds: open.told.kinds.clone(),
             agent: open.child.as_ref().map(|it| it.kind.clone()),
+            log: Some(open.log.path().into()),
             ..self.world_of(open.key.clone(), author, workspace, &open.config)
         }
     }
@@ -272,6 +274,7 @@ impl Host {
             workspace,
             seen: Arc::default(),
             given: Arc::default(),
+            log: None,
             documents: self.documents.snapshot(),
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
@@ -563,7 +566,9 @@ fn answer_request(reply: Reply, end: &PromptEnd, login: Option<&str>) {
 /// How a prompt ended, in ACP's words or as an error with `data: {kind, hint}`.
 fn outcome(end: &PromptEnd) -> Result<acp::StopReason, Error> {
     Ok(match end {
-        PromptEnd::Ended(StopReason::MaxTokens) => acp::StopReason::MaxTokens,
+        PromptEnd::Ended(StopReason::MaxTokens | StopReason::WindowFull) => {
+            acp::StopReason::MaxTokens
+        }
         PromptEnd::Ended(StopReason::Refusal) => acp::StopReason::Refusal,
         PromptEnd::Ended(
             StopReason::EndTurn | StopReason::ToolCalls | StopReason::Paused | StopReason::Other(_),

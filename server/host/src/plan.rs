@@ -51,6 +51,8 @@ pub struct World {
     /// Files that this session has read or written, as they were then.
     pub seen: Arc<HashMap<PathBuf, TextHash>>,
     pub given: Arc<Given>,
+    /// The session's log; none: the call is of no session.
+    pub log: Option<Arc<Path>>,
     pub editor: Editor,
     pub encoding: Encoding,
     /// The editor applies `documentChanges` with versions.

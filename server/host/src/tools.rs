@@ -8,6 +8,7 @@ mod apply_patch;
 mod ask_user_question;
 mod background_process;
 mod change;
+mod context_archive;
 mod create_directory;
 mod delete_file;
 mod edit_file;
@@ -74,6 +75,7 @@ tools! {
     background_process::BackgroundProcess,
     memory::Memory,
     ask_user_question::AskUserQuestion,
+    context_archive::ContextArchive,
     agent::Agent,
 }
 

@@ -88,6 +88,8 @@ macro_rules! client_requests {
             ListModels = "undine/models": $crate::models::ListModelsParams => $crate::models::ModelList,
             /// The tokens a session has used, by model, and what they cost.
             SessionUsage = "undine/usage": $crate::usage::UsageParams => $crate::usage::UsageReport,
+            /// What fills a session's window, part by part.
+            SessionContext = "undine/context": $crate::context::ContextParams => $crate::context::ContextReport,
         }
     };
 }

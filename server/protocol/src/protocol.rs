@@ -10,6 +10,7 @@ pub mod checklist;
 pub mod checkpoint;
 pub mod compaction;
 pub mod config;
+pub mod context;
 pub mod document;
 pub mod goal;
 pub mod hunks;

@@ -67,6 +67,8 @@ features! {
     Tools = "tools",
     /// A tool's parameters as JSON Schema (Gemini's `parametersJsonSchema`).
     JsonSchema = "json_schema",
+    /// That the provider summarises by itself (`context_management`).
+    Compaction = "compaction",
 }
 
 /// What a provider refused, as its error names it.

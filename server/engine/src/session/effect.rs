@@ -52,6 +52,12 @@ pub enum Input {
     Saved(CallId, Result<(), NotSaved>),
     /// What the classifier answered, or why there is no answer.
     Classified(CallId, Result<SideAnswer, String>),
+    /// The person wants older history summarised, with this in focus; `text` is the prompt that says so.
+    Compact {
+        prompt: PromptId,
+        text: String,
+        focus: Option<String>,
+    },
     /// What a model answered that was asked beside the conversation.
     Side(SideId, Result<SideAnswer, ModelError>),
     /// The person chose how hard a model thinks. [`Session::configure`](super::Session::configure) has it already.

@@ -5,6 +5,7 @@ use super::effect::Effect;
 use super::role::Role;
 use protocol::checklist::{TaskCreate, TaskList, TaskUpdate};
 use protocol::compaction::CompactContext;
+use protocol::record::Trigger;
 use protocol::tool::Outcome;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -48,7 +49,7 @@ impl Session {
 
     /// Only the wish is noted: it is done before the model is asked again (spec 12.2).
     fn wish_to_compact(&mut self, wish: CompactContext) -> Answered {
-        self.compact_next = Some(wish.focus);
+        self.compact_before_next(Trigger::Model, wish.focus);
         Answered {
             outcome: Outcome::Success,
             text: "Noted: older history is summarised before your next step.".to_owned(),

@@ -12,6 +12,7 @@ mod calls;
 mod cancelling;
 mod checklist;
 mod commands;
+mod compacting;
 mod edits;
 mod failures;
 mod late;
@@ -34,7 +35,7 @@ use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
 use protocol::record::{EditedFile, Purpose, Record, Stands};
-use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
+use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
 use read::Words;
 
 fn check(script: &str, expect: Expect) {
@@ -66,6 +67,8 @@ struct Play {
     paragraphs: Vec<String>,
     /// The stream that was asked for last.
     stream: StreamId,
+    /// What was asked last beside the conversation.
+    side: SideId,
     /// The call that was recorded last.
     call: CallId,
     next_prompt: u64,
@@ -90,6 +93,7 @@ impl Play {
             records: Vec::new(),
             paragraphs: Vec::new(),
             stream: StreamId(0),
+            side: SideId(0),
             call: CallId(0),
             next_prompt: 0,
             next_call: 0,
@@ -116,6 +120,10 @@ impl Play {
                             };
                         }
                         "spread" => self.settings.retries.spread = value,
+                        "window" => self.settings.window = Some(value.into()),
+                        "recoveries" => {
+                            self.settings.compaction.max_truncation_recoveries = value;
+                        }
                         other => panic!("there is no limit {other:?}"),
                     }
                 }
@@ -235,6 +243,24 @@ impl Play {
                     ..Usage::default()
                 },
             },
+            "compact" => {
+                let prompt = PromptId(self.next_prompt);
+                self.next_prompt += 1;
+                Input::Compact {
+                    prompt,
+                    text: "/compact".to_owned(),
+                    focus: (!words.is_over()).then(|| words.text()),
+                }
+            }
+            "summary" => Input::Side(
+                self.side,
+                Ok(SideAnswer {
+                    model: "p/m".to_owned(),
+                    text: words.text(),
+                    ..SideAnswer::default()
+                }),
+            ),
+            "no-summary" => Input::Side(self.side, Err(words.failure())),
             "mode" => Input::SetMode(words.mode()),
             "model" => {
                 let stream = words.stream().unwrap_or(self.stream);
@@ -298,6 +324,10 @@ impl Play {
                     self.stream = *stream;
                     laws::valid(request);
                 }
+                Effect::AskSide { side, request, .. } => {
+                    self.side = *side;
+                    laws::valid(request);
+                }
                 Effect::Show(_)
                 | Effect::StopModel(_)
                 | Effect::WakeAfter { .. }
@@ -312,7 +342,6 @@ impl Play {
                 | Effect::RunCall { .. }
                 | Effect::AskClassifier { .. }
                 | Effect::StopClassifier(_)
-                | Effect::AskSide { .. }
                 | Effect::StopSide(_)
                 | Effect::KeepRule(_)
                 | Effect::StopCall(_)

@@ -149,6 +149,7 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
         workspace: Arc::new(workspace),
         documents: Snapshot::default(),
         seen: Arc::default(),
+        log: None,
         given: Arc::default(),
         editor,
         encoding: Encoding::Utf8,

@@ -99,6 +99,26 @@ const TABLE: &[Command] = &[
         run: |host, session, asker, rest| host.reasoning_for(session, asker, rest),
     },
     Command {
+        name: "compact",
+        does: "Summarises older history, so that the model has room; the session's log keeps all of it",
+        hint: Some("what the summary must keep"),
+        run: |host, session, asker, rest| host.compact_for(&session, asker, rest),
+    },
+    Command {
+        name: "autocompact",
+        does: "Shows or sets when older history is summarised by itself",
+        hint: Some(
+            "percent of the window, tokens N, on, off or reset; project behind it for the project's file",
+        ),
+        run: |host, session, asker, rest| host.autocompact_for(session, asker, rest),
+    },
+    Command {
+        name: "context",
+        does: "Shows what fills the model's window, part by part",
+        hint: None,
+        run: |host, session, asker, _| host.context_for(session, asker),
+    },
+    Command {
         name: "memory",
         does: "Lists what is kept over sessions",
         hint: None,

@@ -153,7 +153,7 @@ impl Host {
     }
 
     /// What was written counts from now on. The error is for the person.
-    fn after_writing(&mut self, written: Result<(), EditError>) -> Result<(), String> {
+    pub(super) fn after_writing(&mut self, written: Result<(), EditError>) -> Result<(), String> {
         written.map_err(|it| it.to_string())?;
         match self.read_user_file() {
             Some(problem) => Err(problem),
@@ -222,7 +222,7 @@ fn levels() -> String {
 }
 
 /// What is said of what was chosen where it could not be written down.
-fn kept_or_not(kept: Result<(), String>) -> String {
+pub(super) fn kept_or_not(kept: Result<(), String>) -> String {
     match kept {
         Ok(()) => String::new(),
         Err(why) => format!(" It is not remembered: {why}"),

@@ -139,6 +139,7 @@ impl<'a> Words<'a> {
                 "" | "end_turn" => StopReason::EndTurn,
                 "tool_calls" => StopReason::ToolCalls,
                 "max_tokens" => StopReason::MaxTokens,
+                "window_full" => StopReason::WindowFull,
                 "refusal" => StopReason::Refusal,
                 "paused" => StopReason::Paused,
                 other => StopReason::Other(other.to_owned()),
@@ -149,7 +150,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn failure(&mut self) -> ModelError {
+    pub(super) fn failure(&mut self) -> ModelError {
         let kind = match self.word() {
             "unreachable" => ModelErrorKind::Unreachable,
             "auth" => ModelErrorKind::Auth,

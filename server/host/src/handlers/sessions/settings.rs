@@ -9,6 +9,7 @@ use crate::workspace::Workspace;
 use engine::agents;
 use engine::context::instructions::{self, System};
 use engine::models;
+use engine::provider::Wire;
 use engine::session::{Retries, Role, Settings};
 use protocol::config::{Config, Guidance};
 use std::path::Path;
@@ -42,7 +43,12 @@ impl Host {
                 &told.further,
             ),
         };
-        let (provider, model, natives, base_url) = match endpoint::reach(config) {
+        let reached = endpoint::reach(config);
+        let compacts_itself = matches!(
+            &reached,
+            Ok(it) if matches!(it.wire, Wire::Messages | Wire::Responses)
+        );
+        let (provider, model, natives, base_url) = match reached {
             Ok(reached) => {
                 let url = reached.endpoint.base_url;
                 (reached.provider, reached.model, reached.natives, url)
@@ -63,6 +69,8 @@ impl Host {
             natives,
             learned: self.learned(config),
             window: self.models.window(config),
+            compaction: config.compaction.clone(),
+            compacts_itself,
             cache_key: session.to_string(),
             system,
             tools: tools::specs(offered, config),
