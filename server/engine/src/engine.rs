@@ -5,8 +5,8 @@
 //! or chance is in here; they come in through inputs.
 
 pub mod agents;
-pub mod checklist;
 pub mod archive;
+pub mod checklist;
 pub mod config;
 pub mod context;
 pub mod memory;

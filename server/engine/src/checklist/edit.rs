@@ -2,9 +2,10 @@
 
 use super::{next_id, set};
 use protocol::checklist::{Task, TaskStatus};
+use serde::{Deserialize, Serialize};
 
 /// A change by the person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Edit {
     Add(String),
     Remove(u64),

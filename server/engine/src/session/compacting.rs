@@ -205,7 +205,7 @@ impl Session {
     }
 
     /// The newest answer of which something is recorded.
-    pub(super) fn last_said(&self) -> Option<u64> {
+    pub(super) fn newest_answer(&self) -> Option<u64> {
         self.history.iter().rev().find_map(|it| match it {
             Entry::Answer(it) => it.is_said().then_some(it.number),
             Entry::User(_) | Entry::Told(_) | Entry::Summary(_) => None,

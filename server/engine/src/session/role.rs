@@ -1,9 +1,10 @@
 //! Whose conversation a session is: the person's, or that of an agent which works for another one.
 
 use crate::context::Entry;
+use serde::{Deserialize, Serialize};
 
 /// Whose conversation it is.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Role {
     #[default]
     Person,
