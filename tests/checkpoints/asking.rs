@@ -74,6 +74,11 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "rewind",
             "sessions",
             "clear",
+            "memory",
+            "remember",
+            "forget",
+            "consolidate-memory",
+            "todos",
             "usage"
         ]
     );

@@ -304,7 +304,7 @@ impl Session {
         match purpose {
             Purpose::Answer => {
                 self.last = Some(tokens);
-                self.measured = self.last_said().map(|answer| Measured {
+                self.measured = self.newest_answer().map(|answer| Measured {
                     answer,
                     tokens: usage::filled(&tokens),
                 });

