@@ -6,7 +6,7 @@
 mod fork;
 mod search;
 
-pub use fork::{Fork, fork};
+pub use fork::{Fork, fork_at};
 pub use search::{Hit, Words, search};
 
 use crate::redact::redact;

@@ -20,7 +20,7 @@ pub struct Fork {
 
 /// Forks `records`, the session `from`, behind its message `message`, or behind the last one before that at which no call is open:
 /// an answer is taken over with the results of all its calls, or not at all. A fork never goes beyond the last message.
-pub fn fork(records: &[Record], from: &str, to: &str, message: u64) -> Fork {
+pub fn fork_at(records: &[Record], from: &str, to: &str, message: u64) -> Fork {
     let all = messages(records.iter());
     let (n, end) = boundary(records, &all, message);
     let dropped = &records[end..];
@@ -159,7 +159,7 @@ mod tests {
             message,
             prompt,
             left_behind,
-        } = fork(&log(), "old", "new", message);
+        } = fork_at(&log(), "old", "new", message);
         (message, records.len(), prompt, left_behind.join(" "))
     }
 
@@ -170,14 +170,14 @@ mod tests {
         assert_eq!(forked(99), (8, 16, None, String::new()));
         let one = Some("one".to_owned());
         assert_eq!(forked(0), (0, 0, one, "k1 k2 k3".into()));
-        let Fork { records, .. } = fork(&log(), "old", "new", 5);
+        let Fork { records, .. } = fork_at(&log(), "old", "new", 5);
         assert!(matches!(&records[0], Record::Started { session, .. } if session == "new"));
         let forked = Record::Forked {
             session: "old".into(),
             message: 5,
         };
         assert_eq!(records[1], forked);
-        let again = fork(&records, "new", "newer", 1).records;
+        let again = fork_at(&records, "new", "newer", 1).records;
         let n_forked = again
             .iter()
             .filter(|it| matches!(it, Record::Forked { .. }));
@@ -191,7 +191,7 @@ mod tests {
             let (last, ..) = forked(message);
             assert_eq!(last, 4);
         }
-        let Fork { records, .. } = fork(&log(), "old", "new", 1);
+        let Fork { records, .. } = fork_at(&log(), "old", "new", 1);
         let ended = Record::Ended {
             turn: TurnId(0),
             reason: EndReason::Cancelled,
@@ -199,6 +199,6 @@ mod tests {
         assert_eq!(records.last(), Some(&ended));
         // A call that runs has no result yet: its answer stays behind.
         let running = &log()[..13];
-        assert_eq!(fork(running, "old", "new", 99).message, 6);
+        assert_eq!(fork_at(running, "old", "new", 99).message, 6);
     }
 }

@@ -25,10 +25,10 @@ impl Host {
         params: &ForkSessionParams,
     ) -> Result<ForkSessionResult, Error> {
         let found = self.locate(&params.session_id, params.cwd.as_deref())?;
-        self.fork(&params.session_id, &found, params.message)
+        self.fork_at(&params.session_id, &found, params.message)
     }
 
-    fn fork(
+    fn fork_at(
         &mut self,
         from: &str,
         found: &Located,
@@ -38,7 +38,7 @@ impl Host {
         let records = recorded(&found.log).map_err(failed)?;
         let folder = self.folders.conversations(&found.root);
         let to = store::new_id(&folder, |it| self.sessions.contains_key(it));
-        let fork = archive::fork(&records, from, &to, message.unwrap_or(u64::MAX));
+        let fork = archive::fork_at(&records, from, &to, message.unwrap_or(u64::MAX));
         let session_id = match fork.records.is_empty() {
             // A session without a prompt is on no disk, so it is opened.
             true => self.start_session(&found.root, &[])?.to_string(),
@@ -123,7 +123,7 @@ impl Host {
     ) -> Result<ForkSessionResult, String> {
         let said = |it: Error| it.message.into_owned();
         let found = self.locate(session, None).map_err(said)?;
-        self.fork(session, &found, message).map_err(said)
+        self.fork_at(session, &found, message).map_err(said)
     }
 
     fn rewind(&mut self, session: &SessionKey, message: u64) -> Result<ForkSessionResult, String> {
