@@ -17,8 +17,7 @@ const NO_INTERFACE: &str =
 const NO_VIEW: &str =
     "the plugin has no view of processes yet; the prompts `/logs` and `/stop` serve";
 
-const NO_AGENTS: &str =
-    "the plugin has no view of subagents yet; their calls show what they do, and the prompt `/agents` serves";
+const NO_AGENTS: &str = "the plugin has no view of subagents yet; their calls show what they do, and the prompt `/agents` serves";
 
 const EDITORS: &[Editor] = &[
     Editor {

@@ -126,7 +126,7 @@ impl Host {
             .sessions
             .get(session)
             .is_some_and(|it| it.session.open_calls().any(|it| it == call));
-        if is_open {
+        if is_open || self.has_agent_for(session, call) {
             let edit = Record::Edit {
                 call,
                 files,
@@ -246,6 +246,7 @@ impl Host {
         };
         let workspace = open.workspace.clone();
         World {
+            call,
             seen: open.seen.clone(),
             given: open.given.clone(),
             kinds: open.told.kinds.clone(),
@@ -263,6 +264,7 @@ impl Host {
         config: &Config,
     ) -> World {
         World {
+            call: author.call,
             author,
             session,
             workspace,
