@@ -47,7 +47,7 @@ fn command(stage: &Stage, session: &SessionId, line: &str) -> String {
 
 #[test]
 fn a_subagent_sees_its_task_and_the_project_and_nothing_else_and_its_report_is_the_result() {
-    let stage = Stage::with(Setup::agent(), "-- AGENTS.md --\nUse tabs.\n", FREE);
+    let stage = Stage::with(Setup::agent(), "//- /AGENTS.md\nUse tabs.\n", FREE);
     let (_, prompt, child) = spawned(
         &stage,
         json!({"prompt": "find the bug", "description": "Bug"}),
@@ -103,7 +103,7 @@ fn bug_086_an_explorer_has_no_web_and_is_told_to_say_so() {
 
 #[test]
 fn an_explorer_changes_nothing_whatever_the_session_may() {
-    let stage = Stage::with(Setup::agent(), "-- a.txt --\none\n", FREE);
+    let stage = Stage::with(Setup::agent(), "//- /a.txt\none\n", FREE);
     let (_, prompt, mut child) = spawned(&stage, json!({"prompt": "look", "type": "explore"}));
     child.call("execute_command", json!({"command": "rm a.txt"}));
     child.end();
@@ -234,7 +234,7 @@ fn questions_of_a_subagent_come_under_its_session_with_its_label() {
 
 #[test]
 fn what_a_subagent_changed_is_reviewed_in_its_session() {
-    let stage = Stage::with(Setup::agent(), "-- a.txt --\none\n", FREE);
+    let stage = Stage::with(Setup::agent(), "//- /a.txt\none\n", FREE);
     let (session, prompt, mut child) = spawned(&stage, json!({"prompt": "write"}));
     child.call(
         "edit_file",
@@ -254,7 +254,7 @@ fn what_a_subagent_changed_is_reviewed_in_its_session() {
 
 #[test]
 fn bug_088_tokens_of_a_subagent_are_in_its_sessions_totals_once() {
-    let stage = Stage::with(Setup::agent(), "-- a.txt --\none\n", FREE);
+    let stage = Stage::with(Setup::agent(), "//- /a.txt\none\n", FREE);
     let (session, prompt, mut child) = spawned(&stage, json!({"prompt": "look"}));
     let usage = |input: u64, output: u64| {
         json!({"choices": [], "usage": {"prompt_tokens": input, "completion_tokens": output}})
@@ -382,6 +382,14 @@ fn a_subagent_that_has_ended_goes_on_with_what_it_knows() {
         json!({"prompt": "twice?", "agent_id": id, "type": "general"}),
     );
     asked.call("agent", json!({"prompt": "twice?", "agent_id": "agent-9"}));
+    asked.end();
+    let mut asked = stage.model.next();
+    let wrong = asked.results();
+    assert!(
+        wrong[0].contains("is of the type explore and stays so"),
+        "{wrong:?}"
+    );
+    assert!(wrong[1].contains("There is no agent-9"), "{wrong:?}");
     asked.call("agent", json!({"prompt": "twice?", "agent_id": id}));
     asked.end();
     let child = stage.model.next();
@@ -397,13 +405,8 @@ fn a_subagent_that_has_ended_goes_on_with_what_it_knows() {
     assert_eq!(tools(&child), ["read_file", "execute_command"]);
     reports(child, "14.");
     let mut asked = stage.model.next();
-    let results = asked.results();
-    assert!(
-        results[0].contains("is of the type explore and stays so"),
-        "{results:?}"
-    );
-    assert!(results[1].contains("There is no agent-9"), "{results:?}");
-    assert!(results[2].starts_with("14."), "{results:?}");
+    let result = asked.result();
+    assert!(result.starts_with("14."), "{result}");
     asked.say("done");
     asked.end();
     stage.editor.end(&prompt);
@@ -634,7 +637,7 @@ fn a_detached_subagent_can_be_ended_by_the_person_and_by_the_model() {
 
 #[test]
 fn its_work_is_shown_on_the_call_seldom_and_never_its_words() {
-    let stage = Stage::with(Setup::agent(), "-- a.txt --\none\n", FREE);
+    let stage = Stage::with(Setup::agent(), "//- /a.txt\none\n", FREE);
     let (_, prompt, mut child) =
         spawned(&stage, json!({"prompt": "look", "description": "Looker"}));
     let began = std::time::Instant::now();
@@ -683,4 +686,113 @@ fn added_folders_are_the_subagents_too_as_soon_as_they_are_added() {
     assert!(!child.result().contains("Denied"), "{}", child.result());
     reports(child, "Nothing there.");
     stage.result(&prompt);
+}
+
+/// A project under git with a commit.
+fn with_commit(files: &str) -> Stage {
+    let stage = Stage::with(Setup::agent(), files, FREE);
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "commit",
+            "-qm",
+            "c",
+        ],
+    ] {
+        let mut git = std::process::Command::new("git");
+        git.args(arguments).current_dir(stage.workspace.root());
+        assert!(git.status().unwrap().success());
+    }
+    stage
+}
+
+fn isolated(prompt: &str) -> Value {
+    json!({"prompt": prompt, "isolation": "worktree"})
+}
+
+#[test]
+fn a_subagent_in_a_checkout_of_its_own_changes_the_project_when_it_has_reported() {
+    let stage = with_commit("//- /a.txt\none\n//- /b.txt\none\n");
+    stage.workspace.write("a.txt", "uncommitted\n");
+    let (session, prompt, mut child) = spawned(&stage, isolated("write"));
+    child.call("write_file", json!({"path": "b.txt", "content": "two\n"}));
+    child.call("read_file", json!({"path": "a.txt"}));
+    child.end();
+    let child = stage.model.next();
+    assert!(
+        child.results()[1].contains("uncommitted"),
+        "{:?}",
+        child.results()
+    );
+    assert_eq!(stage.workspace.read("b.txt"), "one\n");
+    reports(child, "Written.");
+    let told = stage.result(&prompt);
+    assert!(
+        told.starts_with("Written.") && told.contains("M b.txt"),
+        "{told}"
+    );
+    assert_eq!(stage.workspace.read("b.txt"), "two\n");
+    // Only what is in the project is there for review.
+    let params = json!({"action": "revert", "scope": {"type": "session", "sessionId": session}});
+    let resolved = stage
+        .editor
+        .ask::<ResolveReview>(serde_json::from_value(params).unwrap());
+    assert_eq!(resolved.unwrap().settled.len(), 1);
+    assert_eq!(stage.workspace.read("b.txt"), "one\n");
+}
+
+#[test]
+fn what_cannot_be_brought_back_is_an_error_and_leaves_the_project_alone() {
+    let stage = with_commit("//- /a.txt\none\n");
+    let (_, prompt, mut child) = spawned(&stage, isolated("write"));
+    child.call(
+        "write_file",
+        json!({"path": "a.txt", "content": "theirs\n"}),
+    );
+    child.end();
+    let child = stage.model.next();
+    stage.workspace.write("a.txt", "mine\n");
+    reports(child, "Written.");
+    let mut asked = stage.model.next();
+    let told = asked.result();
+    assert!(told.contains("The agent had reported:\nWritten."), "{told}");
+    assert!(told.contains("patch"), "{told}");
+    assert_eq!(stage.workspace.read("a.txt"), "mine\n");
+    asked.say("done");
+    asked.end();
+    let turn = stage.editor.end(&prompt);
+    assert_eq!(turn.calls()["call-0"], "failed");
+}
+
+#[test]
+fn without_a_commit_there_is_no_checkout_and_nothing_starts() {
+    let stage = Stage::with(Setup::agent(), "//- /a.txt\none\n", FREE);
+    let (_, prompt) = stage.call("agent", isolated("write"));
+    let told = stage.result(&prompt);
+    assert!(
+        told.contains("There is no worktree") && told.contains("Nothing was started"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_detached_subagent_brings_its_changes_back_too() {
+    let stage = with_commit("//- /a.txt\none\n");
+    let (session, prompt, mut child) = spawned(&stage, isolated("write"));
+    let params = DetachAgentParams {
+        session_id: session.to_string(),
+        tool_call_id: None,
+    };
+    stage.editor.ask::<DetachAgent>(params).unwrap();
+    stage.result(&prompt);
+    child.call("write_file", json!({"path": "a.txt", "content": "two\n"}));
+    child.end();
+    reports(stage.model.next(), "Written.");
+    stage.editor.wait_for_text("agent-1 (general) has reported");
+    assert_eq!(stage.workspace.read("a.txt"), "two\n");
 }

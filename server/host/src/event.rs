@@ -9,7 +9,8 @@ use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use crate::store::learned::ModelKey;
-use engine::agents::Wish;
+use crate::worktree::{Checkout, Landed};
+use engine::agents::{Task, Wish};
 use engine::memory::Kept as Fact;
 use engine::models::Catalogue;
 use engine::provider::{Learned, ModelError, ModelEvent};
@@ -88,6 +89,10 @@ pub enum Event {
     Window(ModelKey, u64),
     /// The catalogue of models was fetched.
     Catalogue(Box<Catalogue>),
+    /// A checkout for a subagent is there, or is not.
+    Checkout(Box<MadeCheckout>),
+    /// What a subagent changed in its checkout is in the project, or is not.
+    Landed(SessionKey, Box<Checkout>, Result<Landed, String>),
     /// A subagent has worked as long as it may, in the piece of work with this number.
     AgentTime(SessionKey, u64),
     /// What a subagent does is to be shown.
@@ -111,6 +116,15 @@ pub enum Found {
     Consolidate(Result<Vec<Fact>, String>),
     /// What the person is told.
     Said(Result<String, String>),
+}
+
+/// A checkout that a call waits for, which wants a subagent to work in it. The error is for the model.
+pub struct MadeCheckout {
+    pub session: SessionKey,
+    pub call: CallId,
+    pub task: Task,
+    pub reply: oneshot::Sender<Result<String, String>>,
+    pub made: Result<Box<Checkout>, String>,
 }
 
 /// An approval of a stored action, and who waits for what becomes of it.

@@ -119,6 +119,9 @@ pub enum TaskKey {
     AgentTime(SessionKey),
     /// What it does is to be shown.
     AgentProgress(SessionKey),
+    /// Its checkout is made, for a call; its changes are brought back.
+    Checkout(SessionKey, CallId),
+    Landing(SessionKey),
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
@@ -409,7 +412,11 @@ impl Host {
             Event::Consolidate(number, kept, answer) => self.consolidate(number, kept, answer),
             Event::Approve(approve) => self.approve(*approve),
             Event::Trouble(text) => self.show_error(&text),
-            Event::Written(files) => self.written(&files),
+            Event::Written(mut files) => {
+                // What is changed there is reviewed once it is in the project.
+                files.retain(|it| !self.is_in_checkout(&it.path));
+                self.written(&files)
+            }
             Event::Reverted(id, end) => self.reverted(id, end),
             Event::TellReview => self.tell_review(),
             Event::Committed(texts) => {
@@ -427,6 +434,10 @@ impl Host {
             Event::KeysAt(keys) => self.note_keys(&keys),
             Event::Catalogue(catalogue) => self.catalogued(*catalogue),
             Event::Processes(session) => self.processes_changed(&session),
+            Event::Checkout(made) => self.agent_has_checkout(*made),
+            Event::Landed(session, checkout, landed) => {
+                self.agent_landed(&session, checkout, landed)
+            }
             Event::AgentTime(session, work) => self.agent_timed_out(&session, work),
             Event::AgentProgress(session) => self.show_agent(&session),
             Event::Abandoned => self.drop_abandoned(),

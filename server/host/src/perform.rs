@@ -128,7 +128,7 @@ impl Host {
             .sessions
             .get(session)
             .is_some_and(|it| it.session.open_calls().any(|it| it == call));
-        if is_open {
+        if is_open || self.has_agent_for(session, call) {
             let edit = Record::Edit {
                 call,
                 files,
@@ -249,6 +249,7 @@ impl Host {
         };
         let workspace = open.workspace.clone();
         World {
+            call,
             seen: open.seen.clone(),
             given: open.given.clone(),
             kinds: open.told.kinds.clone(),
@@ -269,6 +270,7 @@ impl Host {
         let memory = config.memory.enabled;
         let root = &workspace.root().to_path_buf();
         World {
+            call: author.call,
             author,
             session,
             workspace,

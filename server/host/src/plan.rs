@@ -44,7 +44,9 @@ pub fn text_hash(text: &str) -> TextHash {
 #[derive(Clone)]
 pub struct World {
     pub session: SessionKey,
-    /// Whose call this is: what it changes is this author's.
+    /// This call, of that session.
+    pub call: CallId,
+    /// Whose work this is: what it changes is this author's. A subagent works for a call of another session.
     pub author: Author,
     pub workspace: Arc<Workspace>,
     pub documents: Snapshot,

@@ -9,6 +9,7 @@ use crate::store::Log;
 use crate::store::learned::ModelKey;
 use crate::trace::Trace;
 use crate::workspace::Workspace;
+use crate::worktree::Checkout;
 use engine::agents::{Kind, Kinds, Progress, Roster};
 use engine::context::instructions::Further;
 use engine::context::project::InstructionFile;
@@ -90,6 +91,12 @@ pub struct Child {
     pub wishes: Vec<String>,
     /// Counts its pieces of work.
     pub work: u64,
+    /// What it has reported, while its changes are brought into the project.
+    pub report: Option<String>,
+    /// Its checkout was named to the model and the person, and stays on the disk.
+    pub is_named: bool,
+    /// Where it works, if that is not the project.
+    pub checkout: Option<Box<Checkout>>,
     /// It has worked as long as it may, so many seconds, and is being stopped.
     pub timed_out: Option<u64>,
     pub progress: Progress,

@@ -141,6 +141,7 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
     let launcher = Launcher::own().context("finding our own program")?;
     Ok(World {
         session: "".into(),
+        call: CallId(0),
         author: Author {
             session: String::new(),
             turn: TurnId(0),

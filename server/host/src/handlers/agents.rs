@@ -3,6 +3,7 @@
 //! A subagent is a session with a parent. Its key is the parent's with a number behind it, so that it is ended and found with it;
 //! its log lies in the data folder, where no list of sessions looks.
 
+mod checkout;
 mod follow;
 mod people;
 
@@ -11,6 +12,7 @@ use crate::event::{Event, SessionKey};
 use crate::main_loop::{Host, TaskKey};
 use crate::session_host::{Child, OpenSession, Waiter};
 use crate::store::Log;
+use crate::worktree::Checkout;
 use engine::agents::{
     Ended, Kind, Progress, Roster, Start, State, Task, Wish, is_over, killed, notice, report,
     reported_later, waits,
@@ -18,7 +20,7 @@ use engine::agents::{
 use engine::models::find;
 use engine::provider::StopReason;
 use engine::session::{Input, PromptEnd, Session, Update};
-use protocol::config::{Isolation, Limits};
+use protocol::config::Limits;
 use protocol::session::{AgentId, CallId, TurnId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,9 +55,21 @@ impl Host {
             }
             Wish::Spawn(task) => match task.agent {
                 Some(id) => self.go_on_with(parent, call, id, task),
-                None => self.open_agent(parent, call, task),
+                None if self.is_for_checkout(parent, &task) => {
+                    return self.make_checkout(parent, call, task, reply);
+                }
+                None => self.open_agent(parent, call, task, None),
             },
         };
+        self.answer_asked(parent, asked, reply);
+    }
+
+    fn answer_asked(
+        &mut self,
+        parent: &SessionKey,
+        asked: Result<(SessionKey, Start), String>,
+        reply: Reply,
+    ) {
         match asked {
             Ok((child, start)) => {
                 if let Some(it) = self.child_mut(&child) {
@@ -63,7 +77,7 @@ impl Host {
                 }
                 self.begin_or_wait(parent, &child, start);
             }
-            // As above.
+            // Its task may have given up this moment.
             Err(why) => drop(reply.send(Err(why))),
         }
     }
@@ -74,13 +88,10 @@ impl Host {
         parent: &SessionKey,
         call: CallId,
         task: Task,
+        checkout: Option<Box<Checkout>>,
     ) -> Result<(SessionKey, Start), String> {
         let open = self.sessions.get(parent).ok_or("The session is closed.")?;
         let kind = Arc::new(open.told.kinds.find(task.kind.as_deref())?.clone());
-        match task.isolation.unwrap_or(kind.isolation) {
-            Isolation::Shared => {}
-            Isolation::Worktree => return Err(NO_CHECKOUT.to_owned()),
-        }
         let mut choice = open.choice.clone();
         let mut config = open.config.clone();
         if let Some(model) = task.model.as_deref().or(kind.model.as_deref()) {
@@ -90,7 +101,10 @@ impl Host {
             config = Arc::new(choice.over(config.as_ref().clone()));
             endpoint::reach(&config).map_err(|why| format!("{why} Nothing was started."))?;
         }
-        let workspace = open.workspace.clone();
+        let workspace = match &checkout {
+            None => open.workspace.clone(),
+            Some(checkout) => Arc::new(self.workspace_in(checkout, &open.workspace)?),
+        };
         let mode = kind.mode(open.session.mode());
         let child = Child {
             parent: parent.clone(),
@@ -103,6 +117,9 @@ impl Host {
             task: Some(task.prompt),
             wishes: open.session.wishes(),
             work: 0,
+            report: None,
+            checkout,
+            is_named: false,
             timed_out: None,
             progress: Progress::default(),
             shown: None,
@@ -264,12 +281,12 @@ impl Host {
             return;
         };
         let said = open.session.last_said().to_owned();
-        let (kept, most) = (kept(&open.config.limits), at_once(&open.config.limits));
+        let most = at_once(&open.config.limits);
         let Some(child) = &mut open.child else {
             return;
         };
-        let (parent, id, label) = (child.parent.clone(), child.id, child.label.clone());
-        let reply = child.reply.take();
+        let (parent, id) = (child.parent.clone(), child.id);
+        let checkout = child.checkout.take();
         let ended = match (ended(end), child.timed_out.take()) {
             (_, Some(secs)) => Some(Ended::TimedOut(secs)),
             (ended, None) => ended,
@@ -277,21 +294,40 @@ impl Host {
         match ended {
             Some(ended) => {
                 let result = report(id, &ended, &said);
-                let gone = self
-                    .roster(&parent)
-                    .map(|it| it.ended(id, kept))
-                    .unwrap_or_default();
-                match reply {
-                    // The call may have been cancelled this moment.
-                    Some(reply) => drop(reply.send(result)),
-                    None => self.report_later(&parent, id, &label, &result),
-                }
-                for id in gone {
-                    self.close_agent(&key_of(&parent, id));
+                match checkout {
+                    None => self.hand_over(key, result),
+                    Some(checkout) => self.bring_back(key, checkout, result),
                 }
             }
             // Nobody waits for it any more, or hears by other ways.
-            None => self.forget_agent(&parent, id),
+            None => {
+                if let Some(child) = self.child_mut(key) {
+                    child.checkout = checkout;
+                }
+                self.forget_agent(&parent, id);
+                self.begin_next(&parent, most);
+            }
+        }
+    }
+
+    /// Gives the report to who waits for it. What has ended is kept, if it is among the newest.
+    fn hand_over(&mut self, key: &SessionKey, result: Result<String, String>) {
+        let Some(open) = self.sessions.get_mut(key) else {
+            return;
+        };
+        let (kept, most) = (kept(&open.config.limits), at_once(&open.config.limits));
+        let Some(child) = &mut open.child else {
+            return;
+        };
+        let (parent, id, label) = (child.parent.clone(), child.id, child.label.clone());
+        match child.reply.take() {
+            // The call may have been cancelled this moment.
+            Some(reply) => drop(reply.send(result)),
+            None => self.report_later(&parent, id, &label, &result),
+        }
+        let gone = self.roster(&parent).map(|it| it.ended(id, kept));
+        for id in gone.unwrap_or_default() {
+            self.close_agent(&key_of(&parent, id));
         }
         self.begin_next(&parent, most);
     }
@@ -380,7 +416,12 @@ impl Host {
     fn close_agent(&mut self, key: &SessionKey) {
         self.tasks.stop(&TaskKey::AgentTime(key.clone()));
         self.tasks.stop(&TaskKey::AgentProgress(key.clone()));
-        self.sessions.remove(key);
+        self.tasks.stop(&TaskKey::Landing(key.clone()));
+        let gone = self.sessions.remove(key);
+        let child = gone.and_then(|it| it.child);
+        // One that was named stays on the disk.
+        let child = child.filter(|it| !it.is_named);
+        self.remove_checkout(child.and_then(|it| it.checkout));
     }
 
     /// Commands that one has left in the background.
@@ -412,9 +453,6 @@ impl Host {
         self.sessions.get_mut(key)?.child.as_deref_mut()
     }
 }
-
-/// What a call is told that wants a checkout of its own.
-const NO_CHECKOUT: &str = "The isolation worktree is not there in this Undine, so nothing was started; use shared, or have the agents work on different files.";
 
 fn key_of(parent: &SessionKey, id: AgentId) -> SessionKey {
     format!("{parent}.{}", id.0).into()

@@ -204,6 +204,12 @@ impl Host {
 
     fn project_of(&self, session: &SessionKey) -> Option<PathBuf> {
         let open = self.sessions.get(session)?;
+        // A subagent may work in a checkout of it.
+        let parent = open
+            .child
+            .as_ref()
+            .and_then(|it| self.sessions.get(&it.parent));
+        let open = parent.unwrap_or(open);
         Some(open.workspace.root().to_path_buf())
     }
 

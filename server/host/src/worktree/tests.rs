@@ -161,6 +161,9 @@ fn world(project: &Path, folders: &Folders, documents: Snapshot) -> World {
     let workspace = Workspace::new(&[project.to_path_buf()], &protected).unwrap();
     let config = Config::default();
     World {
+        call: CallId(0),
+        kinds: Arc::default(),
+        agent: None,
         session: "s".into(),
         author: Author {
             session: "s".to_owned(),

@@ -3,6 +3,7 @@
 use super::at_once;
 use crate::event::{Event, SessionKey};
 use crate::main_loop::{Host, TaskKey};
+use crate::session_host::Child;
 use crate::show;
 use engine::session::{Input, Update};
 use engine::usage;
@@ -31,7 +32,9 @@ impl Host {
             })
             .collect();
         for (key, mode) in children {
+            let is_elsewhere = |it: &Child| it.checkout.is_some();
             if let Some(open) = self.sessions.get_mut(&key)
+                && !open.child.as_deref().is_some_and(is_elsewhere)
                 && open.workspace != workspace
             {
                 open.workspace = Arc::clone(&workspace);
