@@ -10,7 +10,7 @@ const ENGINE: Layers = &[
     // Only tests have it.
     &["rounds"],
     &["redact"],
-    &["text"],
+    &["text", "front_matter"],
     &["policy"],
     &["review"],
     &["provider"],

@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod context;
+pub mod front_matter;
 pub mod models;
 pub mod policy;
 pub mod provider;
