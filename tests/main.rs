@@ -11,6 +11,7 @@ mod cancel;
 mod change_sets;
 mod checkpoints;
 mod classifier;
+mod command_files;
 mod commands;
 mod config;
 mod demo;
@@ -18,6 +19,7 @@ mod edits;
 mod files;
 mod gemini;
 mod generated;
+mod hooks;
 mod instructions;
 mod keys;
 #[cfg(target_os = "linux")]
@@ -48,6 +50,7 @@ mod sandbox;
 mod scratchpad;
 #[cfg(unix)]
 mod shell_policy;
+mod skills;
 mod surfaces;
 mod tasks;
 mod tidy;

@@ -16,6 +16,8 @@ const ENGINE: Layers = &[
     &["provider"],
     // What is known of models, and what they cost.
     &["models", "usage"],
+    // Files that the agent reads, and programs that it tells.
+    &["skills", "command_files", "hooks", "mentions"],
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],
@@ -37,10 +39,12 @@ const HOST: Layers = &[
     ],
     // The world in our terms.
     &[
+        "agent_files",
         "config_edit",
         "documents",
         "event",
         "files",
+        "hooks",
         "instructions",
         "keys",
         "layers",

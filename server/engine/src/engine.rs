@@ -4,9 +4,11 @@
 //! to it and answers with everything that should be done about it. No clock, file, network, thread
 //! or chance is in here; they come in through inputs.
 
+pub mod command_files;
 pub mod config;
 pub mod context;
 pub mod front_matter;
+pub mod hooks;
 pub mod models;
 pub mod policy;
 pub mod provider;
@@ -15,5 +17,6 @@ pub mod review;
 #[cfg(test)]
 mod rounds;
 pub mod session;
+pub mod skills;
 pub mod text;
 pub mod usage;

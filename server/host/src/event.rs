@@ -2,6 +2,7 @@
 
 use crate::apply::{Applied, Exact};
 use crate::documents::Snapshot;
+use crate::hooks::Before;
 use crate::models::Probe;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
@@ -33,6 +34,8 @@ pub enum Event {
     /// In the order of the stream; what one read brought comes in one event.
     Model(SessionKey, StreamId, Vec<ModelEvent>),
     Planned(SessionKey, CallId, Result<Plan, String>),
+    /// What hooks made of a call that is about to be planned.
+    Hooked(SessionKey, CallId, Before),
     /// What the classifier said of a call, or why nothing.
     Classified(SessionKey, CallId, Result<SideAnswer, String>),
     /// What a model said that was asked beside the conversation.

@@ -14,12 +14,14 @@ pub mod tasks;
 pub mod upwards;
 pub mod workspace;
 
+pub mod agent_files;
 pub mod apply;
 pub mod config_edit;
 pub mod documents;
 pub mod endpoint;
 pub mod event;
 pub mod files;
+pub mod hooks;
 pub mod instructions;
 pub mod keys;
 pub mod layers;

@@ -341,6 +341,7 @@ impl Host {
                 }
             }
             Event::Planned(session, call, plan) => self.planned(&session, call, plan),
+            Event::Hooked(session, call, before) => self.hooked(&session, call, before),
             Event::Classified(session, call, review) => {
                 self.step(&session, Input::Classified(call, review));
             }
@@ -448,6 +449,7 @@ fn asks_model(input: &Input) -> bool {
         Input::Cancel
         | Input::Command { .. }
         | Input::Tell(_)
+        | Input::Rewritten(..)
         | Input::Reasoning { .. }
         | Input::Remember(_)
         | Input::Forget(_)

@@ -5,6 +5,7 @@ mod ask_model;
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
 use crate::handlers::failing;
+use crate::hooks::{Before, Runner};
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
@@ -15,6 +16,7 @@ use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
 use crate::tools;
 use crate::workspace::Workspace;
+use engine::hooks::Happened;
 use engine::policy::Hold;
 use engine::provider::{Image, ModelErrorKind, StopReason};
 use engine::redact::redact;
@@ -29,7 +31,7 @@ use protocol::session::{CallId, PromptId, TurnId};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 impl Host {
@@ -136,8 +138,11 @@ impl Host {
     fn append(&mut self, session: &SessionKey, record: Record) {
         self.transcript_changed(session);
         let is_end = matches!(record, Record::Ended { .. });
-        if is_end {
+        if let Record::Ended { reason, .. } = &record {
             self.end_streaming(session);
+            let reason = serde_json::to_value(reason).unwrap_or_default();
+            let reason = reason.as_str().unwrap_or("other");
+            self.tell_hooks(session, &Happened::TurnEnd { reason });
         }
         let Some(open) = self.sessions.get_mut(session) else {
             return;
@@ -228,6 +233,7 @@ impl Host {
         World {
             seen: open.seen.clone(),
             given: open.given.clone(),
+            skill_folders: open.told.skill_folders.clone(),
             ..self.world_of(open.key.clone(), author, workspace, &open.config)
         }
     }
@@ -263,6 +269,7 @@ impl Host {
             checkpoints: Arc::new(self.checkpoints.with_limits(&config.limits)),
             checkpoint_first: config.safety.checkpoint_on_mutation,
             action: None,
+            skill_folders: [].into(),
             key_variables: endpoint::key_variables(config).into(),
         }
     }
@@ -271,13 +278,36 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let world = self.world(open, call);
+        let mut world = self.world(open, call);
+        let hooks = self.hooks(open);
         let (inbox, key) = (self.inbox.clone(), session.clone());
-        let action = Arc::new(Action {
-            tool: tool.clone(),
-            arguments: arguments.clone(),
-        });
         self.tasks.spawn(TaskKey::Call(session.clone(), call), |token| async move {
+            let happened = Happened::BeforeToolUse { tool: &tool, input: &arguments };
+            let arguments = match hooks.hears(&happened) {
+                false => arguments,
+                true => {
+                    let mut before = hooks.before(&tool, &arguments, &token).await;
+                    if token.is_cancelled() {
+                        return;
+                    }
+                    let (denied, rewritten) = (before.denied.take(), before.rewritten.clone());
+                    // A loop that is gone needs neither word nor plan.
+                    let _ = inbox.send(Event::Hooked(key.clone(), call, before)).await;
+                    if let Some(reason) = denied {
+                        let _ = inbox.send(Event::Planned(key, call, Err(reason))).await;
+                        return;
+                    }
+                    // Hooks take their time, and the person types on.
+                    if let Ok(documents) = world.editor.documents().await {
+                        world.documents = documents;
+                    }
+                    rewritten.unwrap_or(arguments)
+                }
+            };
+            let action = Arc::new(Action {
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+            });
             // In a task of its own: a tool that panics must answer too.
             let planning = tokio::spawn(tools::plan(tool, arguments, world));
             let abort = planning.abort_handle();
@@ -290,6 +320,49 @@ impl Host {
             // A loop that is gone needs no plan.
             let _ = inbox.send(Event::Planned(key, call, plan)).await;
         });
+    }
+
+    /// What hooks made of a call; its plan follows.
+    pub(crate) fn hooked(&mut self, session: &SessionKey, call: CallId, before: Before) {
+        for warning in before.warnings {
+            self.warn_once(warning);
+        }
+        if let Some(arguments) = before.rewritten {
+            self.step(session, Input::Rewritten(call, arguments));
+        }
+        for context in before.context {
+            self.step(session, Input::Tell(format!("[A hook says:]\n{context}")));
+        }
+    }
+
+    /// The hooks of a session, ready to run.
+    pub(crate) fn hooks(&self, open: &OpenSession) -> Runner {
+        Runner {
+            hooks: open.told.hooks.clone(),
+            session: open.key.to_string(),
+            root: open.workspace.root().to_path_buf(),
+            children: self.children.clone(),
+            key_variables: endpoint::key_variables(&open.config).into(),
+            secs: open.config.limits.hook_secs,
+            grace: Duration::from_millis(open.config.limits.kill_grace_ms),
+        }
+    }
+
+    /// Tells hooks what has happened, and waits for none of them.
+    pub(crate) fn tell_hooks(&self, session: &SessionKey, happened: &Happened<'_>) {
+        let Some(open) = self.sessions.get(session) else {
+            return;
+        };
+        let hooks = self.hooks(open);
+        if let Some(telling) = hooks.telling(happened) {
+            let inbox = self.inbox.clone();
+            self.runtime.spawn(async move {
+                for warning in telling.await {
+                    // A loop that is gone warns nobody.
+                    let _ = inbox.send(Event::Warn(warning)).await;
+                }
+            });
+        }
     }
 
     pub(crate) fn planned(
@@ -337,6 +410,7 @@ impl Host {
             return;
         };
         let action = plan.action();
+        let (hooks, hooked) = (self.hooks(open), action.clone());
         let tool = action.as_deref().map_or("", |it| it.tool.as_str());
         let world = World {
             checkpoint_first: open.session.wants_checkpoint(tool, plan.accesses()),
@@ -376,6 +450,26 @@ impl Host {
                     save_pictures(pictures, images.clone()).await;
                 }
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                if let Some(action) = &hooked
+                    && let Some((is_error, text)) = said(&done)
+                {
+                    let (tool, input) = (&action.tool, &action.arguments);
+                    let happened = Happened::AfterToolUse {
+                        tool,
+                        input,
+                        is_error,
+                        text,
+                    };
+                    if let Some(telling) = hooks.telling(&happened) {
+                        let inbox = inbox.clone();
+                        // Nobody waits for those who only look on.
+                        tokio::spawn(async move {
+                            for warning in telling.await {
+                                let _ = inbox.send(Event::Warn(warning)).await;
+                            }
+                        });
+                    }
+                }
                 // A loop that is gone needs no result.
                 let _ = inbox
                     .send(Event::Finished(key, call, WorkEnd { done, duration_ms }))
@@ -584,4 +678,13 @@ fn kind_name(kind: ModelErrorKind) -> &'static str {
 /// An error of a request's params.
 pub(crate) fn invalid(message: impl Into<String>) -> Error {
     error(ErrorCode::InvalidParams, message)
+}
+
+/// What an observer hears of finished work: whether it failed, and what the model is told. None of work that was not done.
+fn said(done: &Result<Done, String>) -> Option<(bool, &str)> {
+    match done {
+        Ok(Done::Success { text, .. }) => Some((false, text)),
+        Ok(Done::Cancelled | Done::Moved) => None,
+        Err(text) => Some((true, text)),
+    }
 }

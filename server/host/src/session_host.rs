@@ -8,11 +8,12 @@ use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::store::learned::ModelKey;
 use crate::workspace::Workspace;
+use engine::command_files::CommandFile;
 use engine::context::instructions::Further;
 use engine::context::project::InstructionFile;
 use engine::redact::Stream;
 use engine::session::{Session, Update};
-use protocol::config::Config;
+use protocol::config::{Config, Hook};
 use protocol::session::{CallId, PromptId};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -56,6 +57,12 @@ pub struct Told {
     /// How to work in the project.
     pub files: Vec<InstructionFile>,
     pub further: Further,
+    /// Folders of skills outside the project, resolved.
+    pub skill_folders: Arc<[PathBuf]>,
+    /// Commands that files define.
+    pub commands: Vec<CommandFile>,
+    /// The person's, and the project's that they trust.
+    pub hooks: Arc<[Hook]>,
 }
 
 /// The text that streams to the person, without secrets. One at a time: an answer's text and its thoughts alternate.

@@ -9,6 +9,7 @@ mod list;
 mod log;
 pub mod permissions;
 mod pictures;
+pub mod trust;
 
 pub use list::{Listed, list, new_id, path, title_of};
 pub use log::{Log, LogError, Voucher, now_ms, read};

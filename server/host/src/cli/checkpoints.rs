@@ -162,6 +162,7 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
         checkpoints: Arc::new(checkpoints),
         checkpoint_first: false,
         action: None,
+        skill_folders: [].into(),
         key_variables: Arc::new([]),
     })
 }

@@ -2,11 +2,13 @@
 
 use super::commands::Command;
 use crate::endpoint;
+use crate::errand::Asker;
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::session_host::{OpenSession, Waiter};
+use engine::hooks::Happened;
 use engine::session::Input;
 use protocol::acp::{self, ContentBlock};
 use protocol::lsp;
@@ -26,12 +28,37 @@ impl Host {
         if let Some(command) = Command::read(&text) {
             return self.run_command(key, command, &text, id, reply);
         }
+        let text = match self.read_file_command(&key, text) {
+            Ok(text) => text,
+            Err((text, usage)) => {
+                let number = self.begin(key, Asker::Prompt { id, reply, text });
+                return self.end(number, Err(usage));
+            }
+        };
         self.look_again_for_a_model(&key);
         self.send_prompt(&key, text, Waiter::Request { id, reply });
     }
 
+    /// The prompt to be sent for a line: a file's, where its first word names one, else the line as it was written. The
+    /// error is the line and how its command is used.
+    fn read_file_command(
+        &mut self,
+        key: &SessionKey,
+        text: String,
+    ) -> Result<String, (String, String)> {
+        if !text.starts_with('/') {
+            return Ok(text);
+        }
+        self.reread_instructions(key);
+        match self.prompt_of_file(key, &text) {
+            Some(Ok(prompt)) => Ok(prompt),
+            Some(Err(usage)) => Err((text, usage)),
+            None => Ok(text),
+        }
+    }
+
     /// A person who was told how to configure a model has perhaps done so by now.
-    fn look_again_for_a_model(&mut self, key: &SessionKey) {
+    pub(super) fn look_again_for_a_model(&mut self, key: &SessionKey) {
         let has_none = |it: &OpenSession| endpoint::reach(&it.config).is_err();
         if self.sessions.get(key).is_some_and(has_none) {
             if let Some(problem) = self.read_user_file() {
@@ -43,6 +70,7 @@ impl Host {
 
     pub(crate) fn send_prompt(&mut self, key: &SessionKey, text: String, waiter: Waiter) {
         self.reread_instructions(key);
+        self.tell_hooks(key, &Happened::Prompt { text: &text });
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
