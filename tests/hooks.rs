@@ -1,7 +1,9 @@
 //! Hooks: the person's programs that see what the agent is about to do (spec 21.5).
 
-use crate::support::editor::{Editor, Setup};
+use crate::support::editor::{Editor, Pending, Setup, Turn};
+use crate::support::model::Said;
 use crate::support::stage::Stage;
+use protocol::methods::Prompt;
 use serde_json::{Value, json};
 use std::fs;
 use std::process::{Command, Output};
@@ -34,6 +36,21 @@ fn warns<'a>(what: &'a str) -> impl Fn(&Value) -> bool + 'a {
         let message = it["params"]["message"].as_str();
         it["method"] == "window/showMessage" && message.is_some_and(|it| it.contains(what))
     }
+}
+
+/// Ends a turn whose request has a word of ours behind its only result; answers the result, and all that was sent.
+fn told(stage: &Stage, prompt: &Pending<Prompt>) -> (String, String, Turn) {
+    let mut asked = stage.model.next();
+    let results = asked.turns().into_iter().filter_map(|it| match it {
+        Said::Result(_, text) => Some(text),
+        _ => None,
+    });
+    let results: Vec<String> = results.collect();
+    let sent = asked.body.to_string();
+    asked.say("done");
+    asked.end();
+    assert_eq!(results.len(), 1, "{sent}");
+    (results.concat(), sent, stage.editor.end(prompt))
 }
 
 /// Waits for the person's word on something; answers it.
@@ -107,17 +124,13 @@ fn the_last_rewrite_wins_and_the_model_and_the_person_hear_of_it() {
     ]);
     let stage = stage(&config);
     let (_, prompt) = stage.call("execute_command", run("echo none"));
-    let mut asked = stage.model.next();
-    assert_eq!(asked.result(), "second\n");
-    let told = serde_json::to_string(asked.messages()).unwrap();
+    let (result, told, turn) = told(&stage, &prompt);
+    assert_eq!(result, "second\n");
     assert!(told.contains("mind the gap"), "{told}");
     assert!(
         told.contains("A hook changed the arguments of execute_command"),
         "{told}"
     );
-    asked.say("done");
-    asked.end();
-    let turn = stage.editor.end(&prompt);
     assert!(
         turn.text().contains("A hook changed the arguments"),
         "{turn:?}"
@@ -136,7 +149,7 @@ fn a_rewritten_call_is_judged_as_what_it_is_now() {
     let asked = serde_json::to_string(&question.params).unwrap();
     assert!(asked.contains(outside), "{asked}");
     stage.editor.choose(&question, "no");
-    stage.result(&prompt);
+    told(&stage, &prompt);
 }
 
 #[test]
@@ -332,6 +345,6 @@ fn the_classifier_sees_what_a_hook_made_of_a_call() {
     );
     asked.say("ALLOW");
     asked.end();
-    stage.result(&prompt);
+    told(&stage, &prompt);
     assert!(stage.workspace.exists("second") && !stage.workspace.exists("first"));
 }

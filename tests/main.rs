@@ -15,6 +15,7 @@ mod command_files;
 mod commands;
 mod config;
 mod demo;
+mod diagnostics_fed_back;
 mod edits;
 mod files;
 mod gemini;
@@ -27,6 +28,7 @@ mod kill_rounds;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
+mod mentions;
 mod models;
 mod ollama;
 mod patch_tool;

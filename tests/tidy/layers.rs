@@ -17,7 +17,7 @@ const ENGINE: Layers = &[
     // What is known of models, and what they cost.
     &["models", "usage"],
     // Files that the agent reads, and programs that it tells.
-    &["skills", "command_files", "hooks", "mentions"],
+    &["skills", "command_files", "hooks", "mentions", "problems"],
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],
@@ -47,9 +47,11 @@ const HOST: Layers = &[
         "hooks",
         "instructions",
         "keys",
+        "mentions",
         "layers",
         "plan",
         "pdf",
+        "problems",
         "apply",
         "restore",
         "model",
@@ -69,7 +71,7 @@ const HOST: Layers = &[
         "show",
         "session_host",
         "asking",
-        "classifier",
+        "aside",
         "errand",
         "handlers",
         "perform",

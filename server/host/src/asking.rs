@@ -19,6 +19,7 @@ pub enum Pending {
     Message(CallKey),
     ApplyEdit(oneshot::Sender<Result<lsp::ApplyWorkspaceEditResult, String>>),
     Save(oneshot::Sender<bool>),
+    Seen(oneshot::Sender<Option<serde_json::Value>>),
     Elicit(oneshot::Sender<Option<acp::ElicitationAction>>),
     /// Whether an errand shall be done, by its number.
     Errand(u64),
@@ -64,6 +65,7 @@ impl Asking {
                 | Pending::Message(_)
                 | Pending::ApplyEdit(_)
                 | Pending::Save(_)
+                | Pending::Seen(_)
                 | Pending::Elicit(_)
                 | Pending::Errand(_)
                 | Pending::Ignored => None,

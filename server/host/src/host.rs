@@ -25,11 +25,13 @@ pub mod hooks;
 pub mod instructions;
 pub mod keys;
 pub mod layers;
+pub mod mentions;
 pub mod model;
 pub mod models;
 pub mod ollama;
 pub mod pdf;
 pub mod plan;
+pub mod problems;
 pub mod restore;
 pub mod reviews;
 

@@ -341,6 +341,7 @@ impl Host {
                 }
             }
             Event::Planned(session, call, plan) => self.planned(&session, call, plan),
+            Event::Mentioned(session, number, text) => self.mentioned(&session, number, text),
             Event::Hooked(session, call, before) => self.hooked(&session, call, before),
             Event::Classified(session, call, review) => {
                 self.step(&session, Input::Classified(call, review));
@@ -405,6 +406,11 @@ impl Host {
                 by,
                 reply,
             }),
+            Ask::Seen {
+                method,
+                params,
+                reply,
+            } => self.ask_seen(method, &params, reply),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
             Ask::Reviewed(reply) => self.when_reviewed(move |_| {
                 // Who asked may be gone.

@@ -1,14 +1,15 @@
 //! From effect to deed.
 
 mod ask_model;
+mod hooks;
 
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
 use crate::handlers::failing;
-use crate::hooks::{Before, Runner};
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
+use crate::problems;
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
 use crate::store::Pictures;
@@ -24,7 +25,7 @@ use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
 use protocol::config::Config;
 use protocol::lsp::MessageType;
-use protocol::methods::{self, Notification};
+use protocol::methods::{self, Notification, Request};
 use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, TurnId};
@@ -322,49 +323,6 @@ impl Host {
         });
     }
 
-    /// What hooks made of a call; its plan follows.
-    pub(crate) fn hooked(&mut self, session: &SessionKey, call: CallId, before: Before) {
-        for warning in before.warnings {
-            self.warn_once(warning);
-        }
-        if let Some(arguments) = before.rewritten {
-            self.step(session, Input::Rewritten(call, arguments));
-        }
-        for context in before.context {
-            self.step(session, Input::Tell(format!("[A hook says:]\n{context}")));
-        }
-    }
-
-    /// The hooks of a session, ready to run.
-    pub(crate) fn hooks(&self, open: &OpenSession) -> Runner {
-        Runner {
-            hooks: open.told.hooks.clone(),
-            session: open.key.to_string(),
-            root: open.workspace.root().to_path_buf(),
-            children: self.children.clone(),
-            key_variables: endpoint::key_variables(&open.config).into(),
-            secs: open.config.limits.hook_secs,
-            grace: Duration::from_millis(open.config.limits.kill_grace_ms),
-        }
-    }
-
-    /// Tells hooks what has happened, and waits for none of them.
-    pub(crate) fn tell_hooks(&self, session: &SessionKey, happened: &Happened<'_>) {
-        let Some(open) = self.sessions.get(session) else {
-            return;
-        };
-        let hooks = self.hooks(open);
-        if let Some(telling) = hooks.telling(happened) {
-            let inbox = self.inbox.clone();
-            self.runtime.spawn(async move {
-                for warning in telling.await {
-                    // A loop that is gone warns nobody.
-                    let _ = inbox.send(Event::Warn(warning)).await;
-                }
-            });
-        }
-    }
-
     pub(crate) fn planned(
         &mut self,
         session: &SessionKey,
@@ -410,7 +368,7 @@ impl Host {
             return;
         };
         let action = plan.action();
-        let (hooks, hooked) = (self.hooks(open), action.clone());
+        let (runner, hooked) = (self.hooks(open), action.clone());
         let tool = action.as_deref().map_or("", |it| it.tool.as_str());
         let world = World {
             checkpoint_first: open.session.wants_checkpoint(tool, plan.accesses()),
@@ -420,6 +378,10 @@ impl Host {
         let inbox = self.inbox.clone();
         let key = session.clone();
         let pictures = Pictures::beside(open.log.path());
+        let accesses = match self.client.takes(methods::Diagnostics::METHOD) {
+            true => plan.accesses().to_vec(),
+            false => Vec::new(),
+        };
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
                 let started = Instant::now();
@@ -428,6 +390,8 @@ impl Host {
                     call,
                     inbox: inbox.clone(),
                 };
+                let (stopped, looking) = (token.clone(), world.clone());
+                let before = problems::before(&looking, &accesses).await;
                 // In a task of its own: a tool that panics must answer too. On a stop it has the token,
                 // and is aborted only with this task.
                 let mut work = AbortOnDrop(tokio::spawn(plan.run(Run {
@@ -437,12 +401,19 @@ impl Host {
                     accepted,
                     hold,
                 })));
-                let done = (&mut work.0).await.unwrap_or_else(|_| {
+                let mut done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(
                         "The tool failed while it ran; look at the present state before you go on."
                             .to_owned(),
                     )
                 });
+                if !before.is_empty() && matches!(done, Ok(Done::Success { .. })) {
+                    tokio::select! {
+                        biased;
+                        () = stopped.cancelled() => {}
+                        told = problems::after(&looking, before) => problems::with(&told, &mut done),
+                    }
+                }
                 // Before the log names them.
                 if let Ok(Done::Success { images, .. }) = &done
                     && !images.is_empty()
@@ -450,25 +421,8 @@ impl Host {
                     save_pictures(pictures, images.clone()).await;
                 }
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                if let Some(action) = &hooked
-                    && let Some((is_error, text)) = said(&done)
-                {
-                    let (tool, input) = (&action.tool, &action.arguments);
-                    let happened = Happened::AfterToolUse {
-                        tool,
-                        input,
-                        is_error,
-                        text,
-                    };
-                    if let Some(telling) = hooks.telling(&happened) {
-                        let inbox = inbox.clone();
-                        // Nobody waits for those who only look on.
-                        tokio::spawn(async move {
-                            for warning in telling.await {
-                                let _ = inbox.send(Event::Warn(warning)).await;
-                            }
-                        });
-                    }
+                if let Some(action) = &hooked {
+                    hooks::tell_of_end(&runner, action, &done, &inbox);
                 }
                 // A loop that is gone needs no result.
                 let _ = inbox
@@ -678,13 +632,4 @@ fn kind_name(kind: ModelErrorKind) -> &'static str {
 /// An error of a request's params.
 pub(crate) fn invalid(message: impl Into<String>) -> Error {
     error(ErrorCode::InvalidParams, message)
-}
-
-/// What an observer hears of finished work: whether it failed, and what the model is told. None of work that was not done.
-fn said(done: &Result<Done, String>) -> Option<(bool, &str)> {
-    match done {
-        Ok(Done::Success { text, .. }) => Some((false, text)),
-        Ok(Done::Cancelled | Done::Moved) => None,
-        Err(text) => Some((true, text)),
-    }
 }

@@ -15,7 +15,7 @@ use engine::redact::Stream;
 use engine::session::{Session, Update};
 use protocol::config::{Config, Hook};
 use protocol::session::{CallId, PromptId};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,7 +48,20 @@ pub struct OpenSession {
     pub asked: Option<ModelKey>,
     /// What is shown of the answer that streams.
     pub streaming: Streaming,
+    /// Prompts that wait until what they mention is looked up, and those behind them.
+    pub unsent: VecDeque<Unsent>,
     next_prompt: u64,
+}
+
+/// A prompt that is about to be sent.
+pub struct Unsent {
+    pub number: u64,
+    pub id: Id,
+    pub reply: Reply,
+    /// What the person wrote.
+    pub text: String,
+    /// What it mentions; none as long as that is not looked up.
+    pub mentioned: Option<String>,
 }
 
 /// What the model is told of files that may change at any time: looked at before each prompt.
@@ -156,6 +169,7 @@ impl OpenSession {
             waiting: HashMap::new(),
             asked: None,
             streaming: Streaming::default(),
+            unsent: VecDeque::new(),
             next_prompt: 0,
         }
     }
