@@ -32,7 +32,7 @@ use protocol::session::{CallId, PromptId, TurnId};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::oneshot;
 
 impl Host {
