@@ -14,14 +14,17 @@ mod change_sets;
 mod checklist;
 mod checkpoints;
 mod classifier;
+mod command_files;
 mod commands;
 mod compaction;
 mod config;
 mod demo;
+mod diagnostics_fed_back;
 mod edits;
 mod files;
 mod gemini;
 mod generated;
+mod hooks;
 mod instructions;
 mod keys;
 #[cfg(target_os = "linux")]
@@ -30,6 +33,7 @@ mod lifecycle;
 #[cfg(target_os = "linux")]
 mod long_life;
 mod memory;
+mod mentions;
 mod models;
 mod ollama;
 mod patch_tool;
@@ -54,6 +58,7 @@ mod scratchpad;
 mod sessions;
 #[cfg(unix)]
 mod shell_policy;
+mod skills;
 mod surfaces;
 mod tasks;
 mod tidy;

@@ -10,7 +10,7 @@ const ENGINE: Layers = &[
     // Only tests have it.
     &["rounds"],
     &["redact"],
-    &["text"],
+    &["text", "front_matter"],
     &["checklist"],
     &["policy"],
     &["review"],
@@ -18,6 +18,8 @@ const ENGINE: Layers = &[
     &["memory"],
     // What is known of models, and what they cost.
     &["models", "usage"],
+    // Files that the agent reads, and programs that it tells.
+    &["skills", "command_files", "hooks", "mentions", "problems"],
     &["config"],
     // What was said, by number.
     &["archive"],
@@ -50,12 +52,15 @@ const HOST: Layers = &[
         "documents",
         "event",
         "files",
+        "hooks",
         "instructions",
         "keys",
+        "mentions",
         "layers",
         "memory",
         "plan",
         "pdf",
+        "problems",
         "apply",
         "restore",
         "model",

@@ -134,6 +134,21 @@ export const createElicitation = new RequestType<CreateElicitationRequest, Creat
  */
 export const saveDocument = new RequestType<SaveDocumentParams, SaveDocumentResult, unknown>("undine/document/save");
 
+/** Asks what the person has selected, because a prompt mentions `@selection`. Server to editor. */
+export const selection = new RequestType<SelectionParams, SelectionResult, unknown>("undine/selection");
+
+/**
+ * Asks for the problems that the editor shows: because a prompt mentions `@diagnostics`, and around an
+ * edit of the agent's. Server to editor.
+ */
+export const diagnostics = new RequestType<DiagnosticsParams, DiagnosticsResult, unknown>("undine/diagnostics");
+
+/**
+ * Asks where the workspace's symbols of a name are, because a prompt mentions `@symbol:name`. Server
+ * to editor.
+ */
+export const symbols = new RequestType<SymbolsParams, SymbolsResult, unknown>("undine/symbols");
+
 /** Something in a session changed. Server to editor. */
 export const update = new NotificationType<SessionNotification>("session/update");
 
@@ -1307,6 +1322,78 @@ export interface SaveDocumentParams {
 /** Whether the document's text is on disk now. */
 export interface SaveDocumentResult {
     saved: boolean;
+}
+
+/** Asks what the person has selected. */
+export interface SelectionParams Record<string, never>
+
+/** The selection of the window that was a file's last. */
+export interface SelectionResult {
+    /** Missing where nothing is selected. */
+    selection?: EditorSelection | null;
+}
+
+/** A selected text. */
+export interface EditorSelection {
+    uri: string;
+    /** First and last line, counted from 1. */
+    lines: unknown[];
+    text: string;
+}
+
+/** Asks for the problems that the editor shows. */
+export interface DiagnosticsParams {
+    /** The document, spelled as the editor opened it; all files that have problems, if missing. */
+    uri?: string | null;
+    /** Wait until there are those of this version of the document, and then answer at once. */
+    version?: number | null;
+    /** The longest wait, milliseconds. What there is by then is no answer for the version. */
+    waitMs?: number | null;
+}
+
+/**
+ * Problems by file. Where a version was asked for and its problems are not known, its document is not
+ * among them.
+ */
+export interface DiagnosticsResult {
+    files: FileProblems[];
+}
+
+/** The problems of one file. */
+export interface FileProblems {
+    uri: string;
+    /** The document's version that they are of. */
+    version?: number | null;
+    problems: Problem[];
+}
+
+/** One problem. The server's own diagnostics are none. */
+export interface Problem {
+    /** Counted from 1. */
+    line: number;
+    /** As LSP counts: 1 error, 2 warning, 3 information, 4 hint. */
+    severity: number;
+    message: string;
+    /** Who found it. */
+    source?: string | null;
+}
+
+/** Asks where the workspace's symbols of a name are. */
+export interface SymbolsParams {
+    query: string;
+}
+
+/** The symbols, best first. */
+export interface SymbolsResult {
+    symbols: FoundSymbol[];
+}
+
+/** A symbol and its place. */
+export interface FoundSymbol {
+    name: string;
+    uri: string;
+    /** First and last line of its definition, counted from 1. */
+    lines: unknown[];
 }
 
 export interface SessionNotification {

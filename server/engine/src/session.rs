@@ -332,6 +332,7 @@ impl Session {
                 self.used(&model, purpose, tokens, &mut effects);
             }
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
+            Input::Rewritten(call, arguments) => self.rewritten(call, arguments, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
             Input::Saved(call, end) => self.saved(call, end, &mut effects),

@@ -19,6 +19,7 @@ pub enum Pending {
     Message(CallKey),
     ApplyEdit(oneshot::Sender<Result<lsp::ApplyWorkspaceEditResult, String>>),
     Save(oneshot::Sender<bool>),
+    Seen(oneshot::Sender<Option<serde_json::Value>>),
     Elicit(oneshot::Sender<Option<acp::ElicitationAction>>),
     /// `window/showMessageRequest` for a question of the model's
     Choice(oneshot::Sender<Option<Chosen>>),
@@ -92,6 +93,7 @@ impl Asking {
                 | Pending::Message(_)
                 | Pending::ApplyEdit(_)
                 | Pending::Save(_)
+                | Pending::Seen(_)
                 | Pending::Elicit(_)
                 | Pending::Choice(_)
                 | Pending::Errand(_)

@@ -9,6 +9,7 @@ mod replay;
 mod sessions;
 mod settings;
 mod template;
+mod trust;
 mod usage;
 
 use crate::approvals;
@@ -142,6 +143,13 @@ enum Command {
         /// The action's id, or its beginning.
         id: String,
     },
+    /// Shows the hooks that the project in this folder brings, or lets exactly these run.
+    ///
+    /// A hook is a program; what it names in the project is trusted with it. When their file changes, they run no more.
+    Trust {
+        /// The id that it shows, or off to take it back. Shows them if missing.
+        id: Option<String>,
+    },
     /// Shows every option as it counts in this folder and which layer decides it, or their JSON schema.
     ///
     /// Values that can carry keys are hidden.
@@ -242,6 +250,9 @@ pub fn main() -> ExitCode {
         }
         Some(Command::Restore { id, force }) => {
             checkpoints::restore(flags.command_line, id, force).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Trust { id }) => {
+            trust::answer(id.as_deref()).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Config { what, json }) => {
             let what = what.unwrap_or(settings::Show::Show);

@@ -2,6 +2,7 @@
 
 use crate::apply::{Applied, Exact};
 use crate::documents::Snapshot;
+use crate::hooks::Before;
 use crate::models::Probe;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
@@ -19,6 +20,7 @@ use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::auth::ProviderKey;
 use protocol::lsp;
+use protocol::methods::Request;
 use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::{CallId, SideId, StreamId, TimerId};
@@ -26,6 +28,7 @@ use protocol::tool::Outcome;
 use ropey::Rope;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// A session's id, shared.
@@ -38,6 +41,10 @@ pub enum Event {
     /// What a model's server sent for an answer, before what it means; only where the session's trace is written.
     Bytes(SessionKey, StreamId, Vec<u8>),
     Planned(SessionKey, CallId, Result<Plan, String>),
+    /// What hooks made of a call that is about to be planned.
+    Hooked(SessionKey, CallId, Before),
+    /// What prompts mention has been looked up, for the prompt of this number.
+    Mentioned(SessionKey, u64, String),
     /// What the classifier said of a call, or why nothing.
     Classified(SessionKey, CallId, Result<SideAnswer, String>),
     /// What a model said that was asked beside the conversation.
@@ -252,6 +259,12 @@ pub enum Ask {
         wish: Box<Wish>,
         reply: oneshot::Sender<Result<String, String>>,
     },
+    /// Asks the editor something of what the person sees there; `None`: it has no answer, or does not know the method.
+    Seen {
+        method: &'static str,
+        params: serde_json::Value,
+        reply: oneshot::Sender<Option<serde_json::Value>>,
+    },
     /// Opens a web page outside the editor; answers whether the editor can.
     ShowPage {
         url: String,
@@ -368,6 +381,23 @@ impl Editor {
             reply,
         })
         .await
+    }
+
+    /// Asks the editor something of what the person sees there; nothing where it has no answer in time.
+    pub async fn seen<R: Request>(
+        &self,
+        params: R::Params,
+        patience: Duration,
+    ) -> Option<R::Result> {
+        let params = serde_json::to_value(params).ok()?;
+        let method = R::METHOD;
+        let asking = self.ask(|reply| Ask::Seen {
+            method,
+            params,
+            reply,
+        });
+        let answer = tokio::time::timeout(patience, asking).await.ok()?.ok()??;
+        serde_json::from_value(answer).ok()
     }
 
     /// Opens a web page for the person; false where the editor cannot.

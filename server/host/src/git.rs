@@ -92,6 +92,54 @@ pub async fn keeps_plain(file: &Path) -> bool {
     keeps(file).await.unwrap_or(false)
 }
 
+/// What a work tree has changed since its last commit, and which files are new, by their names; `None` where there is
+/// no repository, git is missing or it takes too long. `limit` in bytes.
+pub async fn changes(folder: &Path, limit: u64) -> Option<String> {
+    // A filter is a program that the repository's configuration names; with an empty one git runs none.
+    let arguments = ["config", "-z", "--name-only", "--get-regexp", "^filter\\."];
+    let filters = said(folder, &arguments.map(OsString::from), SMALL)
+        .await
+        .unwrap_or_default();
+    let filters = String::from_utf8(filters).ok()?;
+    let mut keys: Vec<&str> = filters.split('\0').filter(|it| !it.is_empty()).collect();
+    keys.dedup();
+    let mut without = vec![("GIT_CONFIG_COUNT".to_owned(), keys.len().to_string())];
+    for (at, key) in keys.iter().enumerate() {
+        without.push((format!("GIT_CONFIG_KEY_{at}"), (*key).to_owned()));
+        without.push((format!("GIT_CONFIG_VALUE_{at}"), String::new()));
+    }
+    let diff = [
+        "diff",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=all",
+        "HEAD",
+        "--",
+        ".",
+    ];
+    let diff = said_with(folder, &diff.map(OsString::from), limit, &without).await?;
+    let new = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--exclude-standard",
+        "--",
+        ".",
+    ];
+    let new = said_with(folder, &new.map(OsString::from), limit, &without).await?;
+    let mut text = String::from_utf8_lossy(&diff).into_owned();
+    let new = String::from_utf8_lossy(&new);
+    let names: Vec<&str> = new.split('\0').filter(|it| !it.is_empty()).collect();
+    if !names.is_empty() {
+        text.push_str(&format!(
+            "New files, not in git yet:\n{}\n",
+            names.join("\n")
+        ));
+    }
+    Some(text)
+}
+
 async fn keeps(file: &Path) -> Option<bool> {
     let (folder, name) = (file.parent()?, file.file_name()?);
     let attributes = ["check-attr", "-z", "text", "eol", "--"].map(OsString::from);
@@ -125,8 +173,19 @@ const SMALL: u64 = 64 << 10;
 
 /// What git answers in a folder; `None` where it fails.
 async fn said(folder: &Path, arguments: &[OsString], limit: u64) -> Option<Vec<u8>> {
+    said_with(folder, arguments, limit, &[]).await
+}
+
+/// As [`said`], with more in its environment.
+async fn said_with(
+    folder: &Path,
+    arguments: &[OsString],
+    limit: u64,
+    environment: &[(String, String)],
+) -> Option<Vec<u8>> {
     let mut git = command(folder);
-    git.args(arguments);
+    git.args(arguments)
+        .envs(environment.iter().map(|(name, value)| (name, value)));
     let work = output(git, Vec::new(), limit);
     tokio::time::timeout(PATIENCE, work).await.ok()?.ok()
 }

@@ -7,6 +7,7 @@ mod answers;
 mod approvals;
 mod auth;
 mod checkpoints;
+mod command_files;
 mod commands;
 mod commits;
 mod context;

@@ -393,6 +393,8 @@ impl Host {
                 }
             }
             Event::Planned(session, call, plan) => self.planned(&session, call, plan),
+            Event::Mentioned(session, number, text) => self.mentioned(&session, number, text),
+            Event::Hooked(session, call, before) => self.hooked(&session, call, before),
             Event::Classified(session, call, review) => {
                 self.step(&session, Input::Classified(call, review));
             }
@@ -467,6 +469,11 @@ impl Host {
                 by,
                 reply,
             }),
+            Ask::Seen {
+                method,
+                params,
+                reply,
+            } => self.ask_seen(method, &params, reply),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
             Ask::Reviewed(reply) => self.when_reviewed(move |_| {
                 // Who asked may be gone.
@@ -528,6 +535,7 @@ fn asks_model(input: &Input) -> bool {
         | Input::Spent { .. }
         | Input::Tell(_)
         | Input::EditChecklist(_)
+        | Input::Rewritten(..)
         | Input::Reasoning { .. }
         | Input::Remember(_)
         | Input::Forget(_)

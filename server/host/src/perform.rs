@@ -1,6 +1,7 @@
 //! From effect to deed.
 
 mod ask_model;
+mod hooks;
 
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
@@ -9,6 +10,7 @@ use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, err
 use crate::main_loop::{Host, TaskKey};
 use crate::memory::Memory;
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
+use crate::problems;
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
 use crate::store::Pictures;
@@ -17,6 +19,7 @@ use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
 use crate::tools;
 use crate::workspace::Workspace;
+use engine::hooks::Happened;
 use engine::policy::Hold;
 use engine::provider::{Image, ModelErrorKind, StopReason};
 use engine::redact::redact;
@@ -24,7 +27,7 @@ use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
 use protocol::config::Config;
 use protocol::lsp::MessageType;
-use protocol::methods::{self, Notification};
+use protocol::methods::{self, Notification, Request};
 use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, TurnId};
@@ -145,8 +148,11 @@ impl Host {
         self.transcript_changed(session);
         let is_end = matches!(record, Record::Ended { .. });
         let hides_results = matches!(record, Record::Compacted { .. });
-        if is_end {
+        if let Record::Ended { reason, .. } = &record {
             self.end_streaming(session);
+            let reason = serde_json::to_value(reason).unwrap_or_default();
+            let reason = reason.as_str().unwrap_or("other");
+            self.tell_hooks(session, &Happened::TurnEnd { reason });
         }
         if let Record::Usage { .. } = record {
             self.pass_usage_on(session, &record);
@@ -255,6 +261,7 @@ impl Host {
             kinds: open.told.kinds.clone(),
             agent: open.child.as_ref().map(|it| it.kind.clone()),
             log: Some(open.log.path().into()),
+            skill_folders: open.told.skill_folders.clone(),
             ..self.world_of(open.key.clone(), author, workspace, &open.config)
         }
     }
@@ -299,6 +306,7 @@ impl Host {
             attended: self.attended,
             kinds: Arc::default(),
             agent: None,
+            skill_folders: [].into(),
             key_variables: endpoint::key_variables(config).into(),
         }
     }
@@ -307,13 +315,36 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let world = self.world(open, call);
+        let mut world = self.world(open, call);
+        let hooks = self.hooks(open);
         let (inbox, key) = (self.inbox.clone(), session.clone());
-        let action = Arc::new(Action {
-            tool: tool.clone(),
-            arguments: arguments.clone(),
-        });
         self.tasks.spawn(TaskKey::Call(session.clone(), call), |token| async move {
+            let happened = Happened::BeforeToolUse { tool: &tool, input: &arguments };
+            let arguments = match hooks.hears(&happened) {
+                false => arguments,
+                true => {
+                    let mut before = hooks.before(&tool, &arguments, &token).await;
+                    if token.is_cancelled() {
+                        return;
+                    }
+                    let (denied, rewritten) = (before.denied.take(), before.rewritten.clone());
+                    // A loop that is gone needs neither word nor plan.
+                    let _ = inbox.send(Event::Hooked(key.clone(), call, before)).await;
+                    if let Some(reason) = denied {
+                        let _ = inbox.send(Event::Planned(key, call, Err(reason))).await;
+                        return;
+                    }
+                    // Hooks take their time, and the person types on.
+                    if let Ok(documents) = world.editor.documents().await {
+                        world.documents = documents;
+                    }
+                    rewritten.unwrap_or(arguments)
+                }
+            };
+            let action = Arc::new(Action {
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+            });
             // In a task of its own: a tool that panics must answer too.
             let planning = tokio::spawn(tools::plan(tool, arguments, world));
             let abort = planning.abort_handle();
@@ -373,6 +404,7 @@ impl Host {
             return;
         };
         let action = plan.action();
+        let (runner, hooked) = (self.hooks(open), action.clone());
         let tool = action.as_deref().map_or("", |it| it.tool.as_str());
         let world = World {
             checkpoint_first: open.session.wants_checkpoint(tool, plan.accesses()),
@@ -382,6 +414,10 @@ impl Host {
         let inbox = self.inbox.clone();
         let key = session.clone();
         let pictures = Pictures::beside(open.log.path());
+        let accesses = match self.client.takes(methods::Diagnostics::METHOD) {
+            true => plan.accesses().to_vec(),
+            false => Vec::new(),
+        };
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
                 let started = Instant::now();
@@ -390,6 +426,8 @@ impl Host {
                     call,
                     inbox: inbox.clone(),
                 };
+                let (stopped, looking) = (token.clone(), world.clone());
+                let before = problems::before(&looking, &accesses).await;
                 // In a task of its own: a tool that panics must answer too. On a stop it has the token,
                 // and is aborted only with this task.
                 let mut work = AbortOnDrop(tokio::spawn(plan.run(Run {
@@ -399,12 +437,19 @@ impl Host {
                     accepted,
                     hold,
                 })));
-                let done = (&mut work.0).await.unwrap_or_else(|_| {
+                let mut done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(
                         "The tool failed while it ran; look at the present state before you go on."
                             .to_owned(),
                     )
                 });
+                if !before.is_empty() && matches!(done, Ok(Done::Success { .. })) {
+                    tokio::select! {
+                        biased;
+                        () = stopped.cancelled() => {}
+                        told = problems::after(&looking, before) => problems::with(&told, &mut done),
+                    }
+                }
                 // Before the log names them.
                 if let Ok(Done::Success { images, .. }) = &done
                     && !images.is_empty()
@@ -412,6 +457,9 @@ impl Host {
                     save_pictures(pictures, images.clone()).await;
                 }
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                if let Some(action) = &hooked {
+                    hooks::tell_of_end(&runner, action, &done, &inbox);
+                }
                 // A loop that is gone needs no result.
                 let _ = inbox
                     .send(Event::Finished(key, call, WorkEnd { done, duration_ms }))

@@ -25,7 +25,7 @@ use protocol::hunks::ProposedHunk;
 use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::CallId;
-use protocol::tool::{Access, Outcome};
+use protocol::tool::{Access, Outcome, Place};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -85,6 +85,8 @@ pub struct World {
     pub kinds: Arc<Kinds>,
     /// Whose call it is, where that is a subagent.
     pub agent: Option<Arc<Kind>>,
+    /// Folders of skills outside the project, resolved: what is in them may be read as if it were the project's.
+    pub skill_folders: Arc<[PathBuf]>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
 }
@@ -125,6 +127,18 @@ impl World {
 }
 
 impl World {
+    /// Where a file lies for reading: the person's skills are there to be read (spec 21.2).
+    pub fn place_to_read(&self, file: &FilePath) -> Place {
+        match self
+            .skill_folders
+            .iter()
+            .any(|it| file.real.starts_with(it))
+        {
+            true => Place::AddedDir,
+            false => file.place,
+        }
+    }
+
     /// Where a command line is read, for a folder that it would run in.
     pub fn surroundings(&self, folder: &FilePath) -> Surroundings {
         let own = self.workspace.roots().iter().map(PathBuf::as_path);
@@ -470,10 +484,15 @@ pub struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    pub fn reads(mut self, file: &FilePath) -> Self {
+    pub fn reads(self, file: &FilePath) -> Self {
+        self.reads_at(file, file.place)
+    }
+
+    /// As [`reads`](Self::reads), of a file that is judged as if it lay elsewhere.
+    pub fn reads_at(mut self, file: &FilePath, place: Place) -> Self {
         self.accesses.push(Access::Read {
             path: file.real.clone(),
-            place: file.place,
+            place,
         });
         self
     }

@@ -11,15 +11,16 @@ use crate::trace::Trace;
 use crate::workspace::Workspace;
 use crate::worktree::Checkout;
 use engine::agents::{Kind, Kinds, Progress, Roster};
+use engine::command_files::CommandFile;
 use engine::context::instructions::Further;
 use engine::context::project::InstructionFile;
 use engine::redact::Stream;
 use engine::session::{Effect, Input, Session, Settings, Update};
 use engine::trace::Act;
 use protocol::approval::Rule;
-use protocol::config::Config;
+use protocol::config::{Config, Hook};
 use protocol::session::{AgentId, CallId, PromptId, TurnId};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -60,7 +61,20 @@ pub struct OpenSession {
     pub streaming: Streaming,
     /// Where what happens to the session is written, if the person wants that.
     pub trace: Option<Trace>,
+    /// Prompts that wait until what they mention is looked up, and those behind them.
+    pub unsent: VecDeque<Unsent>,
     next_prompt: u64,
+}
+
+/// A prompt that is about to be sent.
+pub struct Unsent {
+    pub number: u64,
+    pub id: Id,
+    pub reply: Reply,
+    /// What the person wrote.
+    pub text: String,
+    /// What it mentions; none as long as that is not looked up.
+    pub mentioned: Option<String>,
 }
 
 /// What the model is told of files that may change at any time: looked at before each prompt.
@@ -71,6 +85,12 @@ pub struct Told {
     pub further: Further,
     /// Who can work for it.
     pub kinds: Arc<Kinds>,
+    /// Folders of skills outside the project, resolved.
+    pub skill_folders: Arc<[PathBuf]>,
+    /// Commands that files define.
+    pub commands: Vec<CommandFile>,
+    /// The person's, and the project's that they trust.
+    pub hooks: Arc<[Hook]>,
 }
 
 /// A subagent, as the session it works for has it.
@@ -202,6 +222,7 @@ impl OpenSession {
             asked: None,
             streaming: Streaming::default(),
             trace: None,
+            unsent: VecDeque::new(),
             next_prompt: 0,
         }
     }

@@ -13,6 +13,7 @@ mod log;
 pub mod permissions;
 mod pictures;
 mod remove;
+pub mod trust;
 
 pub use find::{prompts, search};
 pub use list::{Listed, list, new_id, page, path, title_of};

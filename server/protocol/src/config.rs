@@ -218,6 +218,12 @@ limits! {
     diagnostics_settle_ms = 1_500,
     /// Problems of an edit that the model is told of.
     diagnostics_most = 20,
+    /// Milliseconds the editor and git get for what a prompt mentions.
+    mention_ms = 5_000,
+    /// Bytes of one thing that a prompt mentions; of more, the beginning and the end.
+    mention_bytes = 65_536,
+    /// Bytes of all that a prompt mentions.
+    mentions_bytes = 262_144,
     /// Seconds that `undine run` works.
     run_secs = 1_200,
     /// Sessions on one page of a list.

@@ -119,6 +119,12 @@ macro_rules! server_requests {
             CreateElicitation = "elicitation/create": $crate::acp::CreateElicitationRequest => $crate::acp::CreateElicitationResponse,
             /// Asks the editor to save a document: one that was clean before the agent edited it, or one that the person wants saved before a command runs.
             SaveDocument = "undine/document/save": $crate::document::SaveDocumentParams => $crate::document::SaveDocumentResult,
+            /// Asks what the person has selected, because a prompt mentions `@selection`.
+            Selection = "undine/selection": $crate::seen::SelectionParams => $crate::seen::SelectionResult,
+            /// Asks for the problems that the editor shows: because a prompt mentions `@diagnostics`, and around an edit of the agent's.
+            Diagnostics = "undine/diagnostics": $crate::seen::DiagnosticsParams => $crate::seen::DiagnosticsResult,
+            /// Asks where the workspace's symbols of a name are, because a prompt mentions `@symbol:name`.
+            Symbols = "undine/symbols": $crate::seen::SymbolsParams => $crate::seen::SymbolsResult,
         }
     };
 }

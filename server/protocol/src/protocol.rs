@@ -22,6 +22,7 @@ pub mod process;
 pub mod record;
 pub mod retry;
 pub mod review;
+pub mod seen;
 pub mod session;
 pub mod sessions;
 pub mod tool;

@@ -45,6 +45,9 @@
 ---| '"session/request_permission"' # Asks whether a planned call may run. agent.RequestPermissionRequest -> agent.RequestPermissionResponse
 ---| '"elicitation/create"' # Puts the model's questions to the person. agent.CreateElicitationRequest -> agent.CreateElicitationResponse
 ---| '"undine/document/save"' # Asks the editor to save a document: one that was clean before the agent edited it, or one that the person wants saved before a command runs. agent.SaveDocumentParams -> agent.SaveDocumentResult
+---| '"undine/selection"' # Asks what the person has selected, because a prompt mentions `@selection`. agent.SelectionParams -> agent.SelectionResult
+---| '"undine/diagnostics"' # Asks for the problems that the editor shows: because a prompt mentions `@diagnostics`, and around an edit of the agent's. agent.DiagnosticsParams -> agent.DiagnosticsResult
+---| '"undine/symbols"' # Asks where the workspace's symbols of a name are, because a prompt mentions `@symbol:name`. agent.SymbolsParams -> agent.SymbolsResult
 ---| '"session/update"' # Something in a session changed. agent.SessionNotification
 ---| '"undine/review/changed"' # The unreviewed changes of these files are others now, or stand elsewhere. agent.ReviewList
 ---| '"undine/process/changed"' # A session's processes in the background are these now. agent.ProcessList
@@ -1060,6 +1063,56 @@
 --- Whether the document's text is on disk now.
 ---@class agent.SaveDocumentResult
 ---@field saved boolean
+
+--- Asks what the person has selected.
+---@class agent.SelectionParams
+
+--- The selection of the window that was a file's last.
+---@class agent.SelectionResult
+---@field selection? agent.EditorSelection|vim.NIL Missing where nothing is selected.
+
+--- A selected text.
+---@class agent.EditorSelection
+---@field uri string
+---@field lines any[] First and last line, counted from 1.
+---@field text string
+
+--- Asks for the problems that the editor shows.
+---@class agent.DiagnosticsParams
+---@field uri? string|vim.NIL The document, spelled as the editor opened it; all files that have problems, if missing.
+---@field version? integer|vim.NIL Wait until there are those of this version of the document, and then answer at once.
+---@field waitMs? integer|vim.NIL The longest wait, milliseconds. What there is by then is no answer for the version.
+
+--- Problems by file. Where a version was asked for and its problems are not known, its document is not among them.
+---@class agent.DiagnosticsResult
+---@field files agent.FileProblems[]
+
+--- The problems of one file.
+---@class agent.FileProblems
+---@field uri string
+---@field version? integer|vim.NIL The document's version that they are of.
+---@field problems agent.Problem[]
+
+--- One problem. The server's own diagnostics are none.
+---@class agent.Problem
+---@field line integer Counted from 1.
+---@field severity integer As LSP counts: 1 error, 2 warning, 3 information, 4 hint.
+---@field message string
+---@field source? string|vim.NIL Who found it.
+
+--- Asks where the workspace's symbols of a name are.
+---@class agent.SymbolsParams
+---@field query string
+
+--- The symbols, best first.
+---@class agent.SymbolsResult
+---@field symbols agent.FoundSymbol[]
+
+--- A symbol and its place.
+---@class agent.FoundSymbol
+---@field name string
+---@field uri string
+---@field lines any[] First and last line of its definition, counted from 1.
 
 ---@class agent.SessionNotification
 ---@field sessionId agent.SessionId

@@ -39,7 +39,8 @@ impl Session {
     /// Puts a call to the classifier, unless it is too long for them or speaks to them.
     pub(super) fn ask_classifier(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
         let Some(call) = self.call(id) else { return };
-        let (tool, arguments) = (&call.call.name, &call.arguments);
+        let tool = &call.call.name;
+        let arguments = call.rewritten.as_ref().unwrap_or(&call.arguments);
         if let Some(reason) = classifier::not_for_classifier(tool, arguments, &plan) {
             return self.escalate(id, plan, reason, out);
         }

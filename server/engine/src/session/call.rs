@@ -6,6 +6,7 @@ use super::replay::Origin;
 use crate::context::{Held, MAX_PICTURES, Sight};
 use crate::policy::{Hold, Verdict};
 use crate::provider::{Image, ToolCall, native};
+use crate::text::visible_line;
 use protocol::acp::ToolKind;
 use protocol::approval::ApprovalOption;
 use protocol::record::Record;
@@ -118,6 +119,8 @@ pub(super) enum Stop {
 pub(super) struct Call {
     pub(super) call: ToolCall,
     pub(super) arguments: Value,
+    /// What a hook made of them, for the plan at hand.
+    pub(super) rewritten: Option<Value>,
     pub(super) stage: Stage,
     pub(super) origin: Origin,
     /// The last plan's title.
@@ -161,6 +164,9 @@ pub(super) enum Stage {
     Running,
 }
 
+/// The most characters of a tool's name, which a model may have made up.
+const MOST_NAME: usize = 64;
+
 impl Session {
     pub(super) fn open_call(&mut self, id: CallId, call: ToolCall, out: &mut Vec<Effect>) {
         let parsed = match call.arguments.trim() {
@@ -180,6 +186,7 @@ impl Session {
             Call {
                 call,
                 arguments: shown,
+                rewritten: None,
                 stage: Stage::Planning,
                 origin: Origin::Model,
                 title: None,
@@ -240,6 +247,21 @@ impl Session {
 
     pub(super) fn call_mut(&mut self, id: CallId) -> Option<&mut Call> {
         self.turn.as_mut()?.calls.get_mut(&id)
+    }
+
+    /// The person sees that it is not what the model asked for, and the model hears of it.
+    pub(super) fn rewritten(&mut self, id: CallId, arguments: Value, out: &mut Vec<Effect>) {
+        let Some(call) = self.call_mut(id) else {
+            return;
+        };
+        if !matches!(call.stage, Stage::Planning) || call.arguments == arguments {
+            return;
+        }
+        let tool = visible_line(&call.call.name, MOST_NAME);
+        let text = format!("A hook changed the arguments of {tool}, which are now: {arguments}");
+        call.rewritten = Some(arguments);
+        out.push(Effect::Show(Update::Notice(text.clone())));
+        self.tell_next(format!("[{text}]"), out);
     }
 
     pub(super) fn planned(
@@ -379,6 +401,7 @@ impl Session {
             Finished::Moved if call.rounds < rounds => {
                 call.rounds += 1;
                 call.stage = Stage::Planning;
+                call.rewritten = None;
                 let (tool, arguments) = (call.call.name.clone(), call.arguments.clone());
                 out.push(Effect::PlanCall {
                     call: id,

@@ -45,6 +45,9 @@ pub enum Input {
         tokens: Usage,
     },
     Model(StreamId, ModelEvent),
+    /// A hook gave a call that is being planned other arguments. They count for its plan, which follows; the model's own
+    /// stay what is recorded, and what it is planned anew from.
+    Rewritten(CallId, serde_json::Value),
     /// A call's plan, or what was wrong with its arguments (read by the model).
     Planned(CallId, Result<Planned, String>),
     Decided(CallId, Decision),

@@ -457,6 +457,7 @@ impl World {
             | Input::Tell(_)
             | Input::EditChecklist(_)
             | Input::Spent { .. }
+            | Input::Rewritten(..)
             | Input::Reasoning { .. }
             | Input::Remember(_)
             | Input::Forget(_)
@@ -704,6 +705,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
         6 => Input::SetMode(Mode::ALL[rng.usize(0..4)]),
         7 => Input::Output(any_call, "o".into()),
         8 => Input::Model(StreamId(rng.u64(0..9)), model_event(rng, ids)),
+        9 if rng.bool() => Input::Rewritten(any_call, serde_json::json!({"a": 1})),
         9 => Input::Planned(any_call, Ok(plan(rng))),
         10 => Input::Decided(any_call, decision(rng)),
         11 if rng.bool() => Input::Queued(any_call, Ok("q".into())),

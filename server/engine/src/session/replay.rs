@@ -119,6 +119,7 @@ impl Session {
             Call {
                 call: asked,
                 arguments: arguments.clone(),
+                rewritten: None,
                 stage: Stage::Planning,
                 origin: Origin::Replay(approved),
                 title: Some(title),

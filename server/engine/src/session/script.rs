@@ -267,6 +267,10 @@ impl Play {
                 let event = words.model_event(&mut self.next_call);
                 Input::Model(stream, event)
             }
+            "rewritten" => {
+                let arguments = serde_json::from_str(&words.text()).unwrap();
+                Input::Rewritten(self.call, arguments)
+            }
             "planned" => Input::Planned(words.call(self.call), Ok(words.plan())),
             "planned-error" => Input::Planned(words.call(self.call), Err(words.text())),
             "decided" => Input::Decided(words.call(self.call), words.decision()),

@@ -173,6 +173,7 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
         attended: false,
         kinds: Arc::default(),
         agent: None,
+        skill_folders: [].into(),
         key_variables: Arc::new([]),
     })
 }

@@ -148,6 +148,8 @@ impl Host {
                     .and_then(|it| serde_json::from_value::<SaveDocumentResult>(it).ok());
                 let _ = reply.send(saved.is_some_and(|it| it.saved));
             }
+            // Its task may have given up this moment.
+            Pending::Seen(reply) => drop(reply.send(answer.result.ok())),
             Pending::Elicit(reply) => {
                 let response = answer.result.ok().and_then(|it| {
                     serde_json::from_value::<acp::CreateElicitationResponse>(it).ok()

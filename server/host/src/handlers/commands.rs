@@ -6,6 +6,7 @@ use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
 use crate::main_loop::Host;
 use crate::show;
+use engine::command_files::words;
 use protocol::acp;
 
 /// A command: its name, what it does, what follows it, and how it is done.
@@ -192,6 +193,24 @@ const TABLE: &[Command] = &[
         hint: None,
         run: |host, session, asker, _| host.usage_for(session, asker),
     },
+    Command {
+        name: "init",
+        does: "Has the agent write or improve AGENTS.md, which says how to work in this project",
+        hint: Some("what else it is to know"),
+        run: |host, session, asker, rest| host.init_for(session, asker, rest),
+    },
+    Command {
+        name: "trust",
+        does: "Shows this project's own hooks, or lets exactly these run",
+        hint: Some("the id that it shows, or off; shows them, if missing"),
+        run: |host, session, asker, rest| host.trust_for(session, asker, rest),
+    },
+    Command {
+        name: "help",
+        does: "Lists the commands",
+        hint: None,
+        run: |host, session, asker, _| host.help_for(session, asker),
+    },
 ];
 
 impl Command {
@@ -205,6 +224,24 @@ impl Command {
 }
 
 impl Host {
+    /// All commands of a session: the built-in ones, which win, then those of files.
+    pub(super) fn commands_of(&self, session: &SessionKey) -> Vec<Shown> {
+        let built_in = TABLE.iter().map(|it| Shown {
+            name: it.name.to_owned(),
+            does: it.does.to_owned(),
+            hint: it.hint.map(str::to_owned),
+        });
+        let open = self.sessions.get(session);
+        let files = open.map_or(&[][..], |it| &it.told.commands[..]).iter();
+        let files = files.filter(|it| !TABLE.iter().any(|own| own.name == it.name));
+        let files = files.map(|it| Shown {
+            name: it.name.clone(),
+            does: it.description.clone(),
+            hint: it.hint.clone(),
+        });
+        built_in.chain(files).collect()
+    }
+
     /// Does what a prompt's command says; `rest` follows it in `text`.
     pub(super) fn run_command(
         &mut self,
@@ -223,7 +260,7 @@ impl Host {
         if !self.client.takes(UPDATE) {
             return;
         }
-        let commands = TABLE.iter().map(|it| {
+        let commands = self.commands_of(session).into_iter().map(|it| {
             let hint = it.hint.map(acp::UnstructuredCommandInput::new);
             acp::AvailableCommand::new(it.name, it.does)
                 .input(hint.map(acp::AvailableCommandInput::Unstructured))
@@ -235,29 +272,16 @@ impl Host {
     }
 }
 
+/// A command as it is shown.
+pub(super) struct Shown {
+    pub name: String,
+    pub does: String,
+    pub hint: Option<String>,
+}
+
 /// The first of them.
 fn first(text: &str) -> Option<String> {
     words(text).into_iter().next()
-}
-
-/// Words apart at spaces; quotes keep spaces in a word.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    for it in text.chars() {
-        match (quote, it) {
-            (Some(open), it) if it == open => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(it);
-                word.get_or_insert_default();
-            }
-            (None, it) if it.is_whitespace() => words.extend(word.take()),
-            (Some(_) | None, it) => word.get_or_insert_default().push(it),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 #[cfg(test)]
@@ -283,9 +307,8 @@ mod tests {
     }
 
     #[test]
-    fn quotes_keep_spaces_in_a_word() {
-        assert_eq!(words("a.txt \"b c.txt\"'d' \n"), ["a.txt", "b c.txtd"]);
-        assert_eq!(words("\"../a b\""), ["../a b"]);
+    fn the_first_word_may_stand_in_quotes() {
+        assert_eq!(first("\"a b\" c"), Some("a b".to_owned()));
         assert_eq!(first(" "), None);
     }
 }

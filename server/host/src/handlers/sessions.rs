@@ -411,8 +411,13 @@ impl Host {
         };
         let (workspace, config) = (open.workspace.clone(), open.config.clone());
         let told = self.look_at_files(&workspace, &config);
-        if self.sessions.get(key).is_some_and(|it| it.told != told) {
+        let before = self.sessions.get(key).map(|it| &it.told);
+        if before.is_some_and(|it| *it != told) {
+            let are_others = before.is_some_and(|it| it.commands != told.commands);
             self.configure(key);
+            if are_others {
+                self.announce_commands(key);
+            }
         }
     }
 
