@@ -7,14 +7,12 @@
 pub mod agents;
 pub mod archive;
 pub mod checklist;
-pub mod config;
-pub mod context;
-pub mod memory;
 pub mod command_files;
 pub mod config;
 pub mod context;
 pub mod front_matter;
 pub mod hooks;
+pub mod memory;
 pub mod mentions;
 pub mod models;
 pub mod policy;
