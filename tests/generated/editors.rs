@@ -25,6 +25,10 @@ const EDITORS: &[Editor] = &[
                 "undine/usage",
                 "the plugin has no view of its own for it; the prompt `/usage` serves",
             ),
+            (
+                "undine/context",
+                "the plugin has no view of its own for it; the prompt `/context` serves",
+            ),
             ("undine/process/list", NO_VIEW),
             ("undine/process/read", NO_VIEW),
             ("undine/process/stop", NO_VIEW),
@@ -56,6 +60,7 @@ const EDITORS: &[Editor] = &[
             ("undine/permission/forget", NO_INTERFACE),
             ("undine/models", NO_INTERFACE),
             ("undine/usage", NO_INTERFACE),
+            ("undine/context", NO_INTERFACE),
             ("undine/process/list", NO_INTERFACE),
             ("undine/process/read", NO_INTERFACE),
             ("undine/process/stop", NO_INTERFACE),

@@ -17,6 +17,8 @@ const ENGINE: Layers = &[
     // What is known of models, and what they cost.
     &["models", "usage"],
     &["config"],
+    // What was said, by number.
+    &["archive"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],
 ];
