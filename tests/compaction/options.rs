@@ -85,6 +85,16 @@ fn autocompact_shows_and_sets_when_it_happens_by_itself() {
     let file = stage.workspace.outside("config").join("config.toml");
     assert!(!fs::read_to_string(&file).unwrap().contains("auto_"));
     assert!(ask("/autocompact 60 project").contains("at 60 %"));
+    // As of every file of the project's that sets something.
+    let told = stage.editor.take("what the project sets", |it| {
+        it["method"] == "window/showMessage"
+    });
+    assert!(
+        told["params"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("compaction.auto_threshold_percent")
+    );
     let project = stage.workspace.read(".undine/config.toml");
     assert!(project.contains("auto_threshold_percent = 60"), "{project}");
     assert!(

@@ -45,6 +45,10 @@ const EDITORS: &[Editor] = &[
             ),
             ("undine/session/export", "the prompt `/export` serves"),
             ("undine/session/search", "the prompt `/sessions` serves"),
+            (
+                "undine/context",
+                "the plugin has no view of its own for it; the prompt `/context` serves",
+            ),
             ("undine/process/list", NO_VIEW),
             ("undine/process/read", NO_VIEW),
             ("undine/process/stop", NO_VIEW),
@@ -88,6 +92,7 @@ const EDITORS: &[Editor] = &[
             ("undine/memory/remove", NO_INTERFACE),
             ("undine/models", NO_INTERFACE),
             ("undine/usage", NO_INTERFACE),
+            ("undine/context", NO_INTERFACE),
             ("undine/process/list", NO_INTERFACE),
             ("undine/process/read", NO_INTERFACE),
             ("undine/process/stop", NO_INTERFACE),

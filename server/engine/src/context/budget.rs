@@ -106,7 +106,7 @@ pub struct Measured {
 /// Tokens that the next request would have.
 pub fn filled(settings: &Settings, history: &[Entry], measured: Option<Measured>) -> u64 {
     let counted = measured.filter(|it| it.tokens > 0).and_then(|measured| {
-        let is_it = |it: &Entry| matches!(it, Entry::Answer(it) if it.number == measured.answer);
+        let is_it = |it: &Entry| matches!(it, Entry::Answer(it) if it.number == measured.answer && it.is_said());
         Some((measured.tokens, history.iter().rposition(is_it)?))
     });
     let Some((tokens, at)) = counted else {

@@ -677,3 +677,23 @@ fn a_session_goes_on_from_its_summary_after_a_restart() {
         "#]],
     );
 }
+
+#[test]
+fn bug_065_what_the_model_is_told_during_a_call_stands_behind_its_result_also_after_a_summary() {
+    check(
+        r#"
+> prompt "one"
+> model text "first"
+> model end
+> prompt "two"
+> model call read_file {"path":"a"}
+> tell "The mode is another."
+> model end tool_calls
+> compact
+> planned 0 read /p/a
+> finished 0 ok "text of a"
+> summary "They said one."
+"#,
+        expect![[r#""#]],
+    );
+}
