@@ -720,7 +720,10 @@ fn a_subagent_in_a_checkout_of_its_own_changes_the_project_when_it_has_reported(
     let stage = with_commit("//- /a.txt\none\n//- /b.txt\none\n");
     stage.workspace.write("a.txt", "uncommitted\n");
     let (session, prompt, mut child) = spawned(&stage, isolated("write"));
-    child.call("write_file", json!({"path": "b.txt", "content": "two\n"}));
+    child.call(
+        "edit_file",
+        json!({"path": "b.txt", "target_content": "one", "replacement_content": "two"}),
+    );
     child.call("read_file", json!({"path": "a.txt"}));
     child.end();
     let child = stage.model.next();
@@ -751,8 +754,8 @@ fn what_cannot_be_brought_back_is_an_error_and_leaves_the_project_alone() {
     let stage = with_commit("//- /a.txt\none\n");
     let (_, prompt, mut child) = spawned(&stage, isolated("write"));
     child.call(
-        "write_file",
-        json!({"path": "a.txt", "content": "theirs\n"}),
+        "edit_file",
+        json!({"path": "a.txt", "target_content": "one", "replacement_content": "theirs"}),
     );
     child.end();
     let child = stage.model.next();
@@ -790,7 +793,10 @@ fn a_detached_subagent_brings_its_changes_back_too() {
     };
     stage.editor.ask::<DetachAgent>(params).unwrap();
     stage.result(&prompt);
-    child.call("write_file", json!({"path": "a.txt", "content": "two\n"}));
+    child.call(
+        "edit_file",
+        json!({"path": "a.txt", "target_content": "one", "replacement_content": "two"}),
+    );
     child.end();
     reports(stage.model.next(), "Written.");
     stage.editor.wait_for_text("agent-1 (general) has reported");
