@@ -112,6 +112,7 @@ impl Asking {
         let is_gone = |it: &Pending| match it {
             Pending::Elicit(reply) => reply.is_closed(),
             Pending::Choice(reply) => reply.is_closed(),
+            Pending::Seen(reply) => reply.is_closed(),
             Pending::Permission(_)
             | Pending::Message(_)
             | Pending::ApplyEdit(_)

@@ -171,7 +171,7 @@ async fn of_path(world: &World, path: &str, lines: Option<(u32, u32)>) -> Option
 /// Whether a file may be put before the model unasked.
 fn is_near(world: &World, file: &FilePath) -> bool {
     match world.place_to_read(file) {
-        Place::Project | Place::AddedDir | Place::Scratchpad => true,
+        Place::Project | Place::AddedDir | Place::Scratchpad | Place::Memory => true,
         Place::Protected | Place::External => false,
     }
 }

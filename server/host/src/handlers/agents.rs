@@ -363,6 +363,18 @@ impl Host {
         }
     }
 
+    /// Ends all subagents of a session that is let go, with what they have left in the background.
+    pub(crate) fn end_all_agents(&mut self, parent: &SessionKey) {
+        let is_its = |it: &OpenSession| it.child.as_ref().is_some_and(|it| it.parent == *parent);
+        let found = self.sessions.iter().filter(|(_, it)| is_its(it));
+        let keys: Vec<SessionKey> = found.map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            self.stop_agent(&key);
+            self.end_commands_of(&key);
+            self.close_agent(&key);
+        }
+    }
+
     /// Ends one, whether it works or waits, and forgets it.
     fn stop_agent(&mut self, key: &SessionKey) {
         let Some(open) = self.sessions.get_mut(key) else {
@@ -476,7 +488,7 @@ fn kept(limits: &Limits) -> usize {
 /// How a piece of work ended; none: it was cancelled.
 fn ended(end: &PromptEnd) -> Option<Ended> {
     Some(match end {
-        PromptEnd::Ended(StopReason::MaxTokens) => Ended::Cut,
+        PromptEnd::Ended(StopReason::MaxTokens | StopReason::WindowFull) => Ended::Cut,
         PromptEnd::Ended(StopReason::Refusal) => Ended::Refused,
         PromptEnd::Ended(
             StopReason::EndTurn | StopReason::ToolCalls | StopReason::Paused | StopReason::Other(_),

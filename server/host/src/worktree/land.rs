@@ -378,7 +378,7 @@ fn place(world: &World, path: PathBuf) -> Result<FilePath, &'static str> {
         return Err("lies behind a symbolic link in the project");
     }
     match file.place {
-        Place::Protected => Err("is one of Undine's own settings or records"),
+        Place::Protected | Place::Memory => Err("is one of Undine's own settings or records"),
         Place::Project | Place::AddedDir | Place::Scratchpad | Place::External => Ok(file),
     }
 }

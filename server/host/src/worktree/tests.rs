@@ -7,6 +7,7 @@ use crate::plan::{FileOperations, World};
 use crate::process::Children;
 use crate::process::background::Jobs;
 use crate::process::launcher::Launcher;
+use crate::store::answers::Answers;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::journal::Journals;
 use crate::workspace::{Workspace, uri_of};
@@ -164,6 +165,11 @@ fn world(project: &Path, folders: &Folders, documents: Snapshot) -> World {
         call: CallId(0),
         kinds: Arc::default(),
         agent: None,
+        log: None,
+        memory: None,
+        answers: Answers::new(&folders.config),
+        attended: false,
+        skill_folders: [].into(),
         session: "s".into(),
         author: Author {
             session: "s".to_owned(),

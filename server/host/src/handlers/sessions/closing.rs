@@ -88,11 +88,16 @@ impl Host {
             return Err(error(code::REQUEST_FAILED, text));
         }
         self.cancel_session(key);
+        self.end_all_agents(key);
         self.tasks.stop_fitting(|task| match task {
             TaskKey::Model(session, _)
             | TaskKey::Call(session, _)
             | TaskKey::Side(session, _)
-            | TaskKey::Timer(session, _) => session == key,
+            | TaskKey::Timer(session, _)
+            | TaskKey::AgentTime(session)
+            | TaskKey::AgentProgress(session)
+            | TaskKey::Checkout(session, _)
+            | TaskKey::Landing(session) => session == key,
             TaskKey::Errand(_) => false,
         });
         self.due.retain(|(session, _)| session != key);
