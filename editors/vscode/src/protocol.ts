@@ -101,6 +101,9 @@ export const stopProcess = new RequestType<StopProcessParams, StopProcessResult,
 /** Moves the commands that a session's turn waits for to the background; they go on. Editor to server. */
 export const detachProcess = new RequestType<DetachProcessParams, ProcessList, unknown>("undine/process/detach");
 
+/** Moves the subagents that a session's turn waits for to the background; they go on. Editor to server. */
+export const detachAgent = new RequestType<DetachAgentParams, AgentList, unknown>("undine/agent/detach");
+
 /** Tells where the providers' keys are, never what they are. Editor to server. */
 export const authStatus = new RequestType<AuthStatusParams, AuthStatus, unknown>("undine/auth/status");
 
@@ -905,6 +908,41 @@ export interface DetachProcessParams {
     /** The call whose command is meant; all that run, if missing. */
     toolCallId?: string | null;
 }
+
+/** Moves running subagents to the background. Their calls end at once, and the report comes later. */
+export interface DetachAgentParams {
+    sessionId: string;
+    /** The call whose subagent is meant; all that calls wait for, if missing. */
+    toolCallId?: string | null;
+}
+
+/**
+ * The subagents of a session, oldest first. Those that are neither at work nor kept are not among
+ * them.
+ */
+export interface AgentList {
+    sessionId: string;
+    agents: Agent[];
+}
+
+/** A subagent of a session. */
+export interface Agent {
+    /** `agent-3`. */
+    id: string;
+    /** What it is called, as the model or its type says. */
+    label: string;
+    /** Its type: `general`, `explore` or one of the person's. */
+    type: string;
+    state: AgentState;
+    /** It works in the background: no call waits for it. */
+    background: boolean;
+}
+
+/** How far a subagent is. */
+export type AgentState =
+    | "running"
+    | "waiting"
+    | "ended";
 
 /** Asks where the providers' keys are. */
 export interface AuthStatusParams {

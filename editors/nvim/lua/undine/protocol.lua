@@ -33,6 +33,7 @@
 ---| '"undine/process/read"' # The newest output of a process in the background. agent.ReadProcessParams -> agent.ReadProcessResult
 ---| '"undine/process/stop"' # Ends a process in the background with all it has started. agent.StopProcessParams -> agent.StopProcessResult
 ---| '"undine/process/detach"' # Moves the commands that a session's turn waits for to the background; they go on. agent.DetachProcessParams -> agent.ProcessList
+---| '"undine/agent/detach"' # Moves the subagents that a session's turn waits for to the background; they go on. agent.DetachAgentParams -> agent.AgentList
 ---| '"undine/auth/status"' # Tells where the providers' keys are, never what they are. agent.AuthStatusParams -> agent.AuthStatus
 ---| '"undine/auth/set"' # Stores a provider's key in the system's keyring; it counts for the next request. agent.SetKeyParams -> agent.ProviderKey
 ---| '"undine/auth/clear"' # Takes a provider's key out of the system's keyring. agent.ClearKeyParams -> agent.ClearKeyResult
@@ -659,6 +660,30 @@
 ---@class agent.DetachProcessParams
 ---@field sessionId string
 ---@field toolCallId? string|vim.NIL The call whose command is meant; all that run, if missing.
+
+--- Moves running subagents to the background. Their calls end at once, and the report comes later.
+---@class agent.DetachAgentParams
+---@field sessionId string
+---@field toolCallId? string|vim.NIL The call whose subagent is meant; all that calls wait for, if missing.
+
+--- The subagents of a session, oldest first. Those that are neither at work nor kept are not among them.
+---@class agent.AgentList
+---@field sessionId string
+---@field agents agent.Agent[]
+
+--- A subagent of a session.
+---@class agent.Agent
+---@field id string `agent-3`.
+---@field label string What it is called, as the model or its type says.
+---@field type string Its type: `general`, `explore` or one of the person's.
+---@field state agent.AgentState
+---@field background boolean It works in the background: no call waits for it.
+
+--- How far a subagent is.
+---@alias agent.AgentState
+---| '"running"'
+---| '"waiting"'
+---| '"ended"'
 
 --- Asks where the providers' keys are.
 ---@class agent.AuthStatusParams
