@@ -281,7 +281,11 @@ impl Session {
     pub fn step(&mut self, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
-            Input::Prompt { prompt, text } => self.prompt(prompt, text, &mut effects),
+            Input::Prompt {
+                prompt,
+                text,
+                pictures,
+            } => self.prompt(prompt, text, pictures, &mut effects),
             Input::Cancel => self.cancel(&mut effects),
             Input::CancelPrompt(prompt) => self.cancel_prompt(prompt, &mut effects),
             Input::SetMode(mode) => self.set_mode(mode, &mut effects),

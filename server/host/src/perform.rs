@@ -26,6 +26,7 @@ use protocol::methods::{self, Notification};
 use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, TurnId};
+use protocol::tool::Picture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -202,6 +203,7 @@ impl Host {
                 text: &text,
             }),
             Update::Usage(last) => self.show_usage(session, last),
+            Update::UserPicture(picture) => self.show_picture(session, picture),
             update @ (Update::User(_)
             | Update::Call { .. }
             | Update::CallChanged(..)
@@ -213,6 +215,20 @@ impl Host {
                     self.out.notify(methods::Update::METHOD, &params);
                 }
             }
+        }
+    }
+
+    /// A picture of the person's, read back from beside the log; one that is gone is told by a line.
+    pub(crate) fn show_picture(&mut self, session: &SessionKey, picture: Picture) {
+        let Some(open) = self.sessions.get(session) else {
+            return;
+        };
+        let params = match Pictures::beside(open.log.path()).load(&picture) {
+            Some(data) => Some(show::user_picture(session, &Image { picture, data })),
+            None => show::notification(session, Update::UserPicture(picture)),
+        };
+        if let Some(params) = params {
+            self.out.notify(methods::Update::METHOD, &params);
         }
     }
 
@@ -501,6 +517,7 @@ impl TaskView {
                 Some(retrying.as_ref().map(failing::line).unwrap_or_default())
             }
             Update::User(_)
+            | Update::UserPicture(_)
             | Update::Thought(_)
             | Update::Call { .. }
             | Update::Mode(_)

@@ -72,6 +72,7 @@ impl Streaming {
             Update::Text(text) => (text, false),
             Update::Thought(text) => (text, true),
             Update::User(_)
+            | Update::UserPicture(_)
             | Update::Call { .. }
             | Update::CallChanged(..)
             | Update::Mode(_)

@@ -8,7 +8,7 @@ pub mod learned;
 mod list;
 mod log;
 pub mod permissions;
-mod pictures;
+pub mod pictures;
 
 pub use list::{Listed, list, new_id, path, title_of};
 pub use log::{Log, LogError, Voucher, now_ms, read};

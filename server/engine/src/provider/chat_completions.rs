@@ -18,7 +18,7 @@ use manner::Manner;
 use super::call_ids::CallIds;
 use super::history::{self, DataUrl, arguments, joined, name};
 use super::{
-    Decoder, Endpoint, Feature, HttpRequest, Learned, Message, ModelError, ModelRequest, Provider,
+    Decoder, Endpoint, Feature, HttpRequest, Image, Learned, Message, ModelError, ModelRequest, Provider,
     ToolCall, ToolResult, ToolSpec, failure,
 };
 
@@ -115,11 +115,15 @@ fn messages(request: &ModelRequest, manner: Manner) -> Vec<Entry<'_>> {
         match message {
             Message::User(content) => {
                 let text = joined(content);
-                let said = match pictures.is_empty() {
+                let shown: Vec<&Image> = history::pictures(content).collect();
+                let said = match pictures.is_empty() && shown.is_empty() {
                     true => Said::Text(text),
                     // One message of the person, because roles must alternate.
                     false => {
-                        pictures.push(Part::Text { text });
+                        if !text.is_empty() {
+                            pictures.push(Part::Text { text });
+                        }
+                        pictures.extend(shown.into_iter().map(Part::image));
                         Said::Parts(std::mem::take(&mut pictures))
                     }
                 };
@@ -213,14 +217,7 @@ fn parts<'a>(result: &'a ToolResult, id: &str) -> impl Iterator<Item = Part<'a>>
         let text = Part::Text {
             text: Cow::Owned(history::label(&id, image)),
         };
-        [
-            text,
-            Part::ImageUrl {
-                image_url: ImageUrl {
-                    url: DataUrl(image),
-                },
-            },
-        ]
+        [text, Part::image(image)]
     })
 }
 
@@ -305,6 +302,15 @@ enum Said<'a> {
 enum Part<'a> {
     Text { text: Cow<'a, str> },
     ImageUrl { image_url: ImageUrl<'a> },
+}
+
+impl<'a> Part<'a> {
+    fn image(image: &'a Image) -> Part<'a> {
+        let url = DataUrl(image);
+        Part::ImageUrl {
+            image_url: ImageUrl { url },
+        }
+    }
 }
 
 #[derive(Serialize)]

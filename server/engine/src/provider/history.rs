@@ -12,10 +12,21 @@ pub fn joined(content: &[Content]) -> Cow<'_, str> {
     match content {
         [Content::Text(text)] => Cow::Borrowed(text),
         content => {
-            let texts: Vec<&str> = content.iter().map(|Content::Text(text)| &**text).collect();
-            Cow::Owned(texts.join("\n\n"))
+            let texts = content.iter().filter_map(|it| match it {
+                Content::Text(text) => Some(text.as_str()),
+                Content::Image(_) => None,
+            });
+            Cow::Owned(texts.collect::<Vec<&str>>().join("\n\n"))
         }
     }
+}
+
+/// The pictures of a message. They follow its texts.
+pub fn pictures(content: &[Content]) -> impl Iterator<Item = &Image> {
+    content.iter().filter_map(|it| match it {
+        Content::Text(_) => None,
+        Content::Image(image) => Some(image),
+    })
 }
 
 /// A tool's name as the model wrote it, within what a name may be: a history with a name that a model made up

@@ -11,7 +11,7 @@ use protocol::checklist::Task;
 use protocol::config::Reasoning;
 use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
-use protocol::tool::Outcome;
+use protocol::tool::{Outcome, Picture};
 
 /// Everything that can happen to a session. Each names what it answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,7 @@ pub enum Input {
     Prompt {
         prompt: PromptId,
         text: String,
+        pictures: Vec<Image>,
     },
     /// The person ended the turn: every running and queued prompt.
     Cancel,
@@ -201,6 +202,8 @@ pub enum PromptEnd {
 pub enum Update {
     /// What the person wrote: only when a session is replayed, and for prompts that were queued.
     User(String),
+    /// A picture beside it: in the same places.
+    UserPicture(Picture),
     Text(String),
     Thought(String),
     /// A call appeared.

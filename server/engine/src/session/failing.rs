@@ -149,7 +149,7 @@ impl Session {
         if error.kind != ModelErrorKind::Pictures {
             return false;
         }
-        let mut refused: Vec<CallId> = Vec::new();
+        let mut refused: Vec<Option<CallId>> = Vec::new();
         for (call, held) in context::newest_pictures(&mut self.history) {
             if let Sight::Seen(_) = held.sight {
                 held.sight = Sight::Refused;
@@ -158,6 +158,11 @@ impl Session {
         }
         refused.dedup();
         for call in &refused {
+            let Some(call) = call else {
+                let text = format!("The model was not shown your picture: {}.", error.message);
+                out.push(Effect::Show(Update::Notice(text)));
+                continue;
+            };
             let text = format!("The model was not shown this: {}.", error.message);
             let change = CallChange {
                 content: vec![CallContent::Text(text)],

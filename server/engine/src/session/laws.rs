@@ -614,6 +614,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
             Input::Prompt {
                 prompt: PromptId(*prompts),
                 text: "p".into(),
+                pictures: Vec::new(),
             }
         }
         4 => Input::Cancel,
@@ -776,6 +777,7 @@ fn asked(session: &mut Session) -> ModelRequest {
     let effects = session.step(Input::Prompt {
         prompt: PromptId(u64::MAX),
         text: "again".into(),
+        pictures: Vec::new(),
     });
     match effects.into_iter().next_back() {
         Some(Effect::AskModel { request, .. }) => *request,

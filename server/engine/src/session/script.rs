@@ -195,6 +195,7 @@ impl Play {
                 Input::Prompt {
                     prompt,
                     text: words.text(),
+                    pictures: words.pictures(),
                 }
             }
             "cancel" => Input::Cancel,

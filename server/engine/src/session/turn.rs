@@ -4,13 +4,13 @@ use super::call::Stop;
 use super::effect::{Effect, PromptEnd, Update};
 use super::failing::Failing;
 use super::{Calls, Session};
-use crate::context::{self, Answer, Asked, Entry, Held};
+use crate::context::{self, Answer, Asked, Entry, Held, Said};
 use crate::policy;
-use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
+use crate::provider::{Image, ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
 use crate::redact::settled;
 use protocol::record::{EndReason, NativeRecord, Purpose, Record};
 use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
-use protocol::tool::Outcome;
+use protocol::tool::{Outcome, Picture};
 use serde_json::Value;
 
 /// A running turn.
@@ -44,16 +44,24 @@ pub(super) struct Turn {
 pub(super) struct Queued {
     pub prompt: PromptId,
     pub text: String,
+    pub pictures: Vec<Image>,
     /// Whether it came while a turn ran. It is shown when it is taken, so that it has its place.
     pub waited: bool,
 }
 
 impl Session {
-    pub(super) fn prompt(&mut self, prompt: PromptId, text: String, out: &mut Vec<Effect>) {
+    pub(super) fn prompt(
+        &mut self,
+        prompt: PromptId,
+        text: String,
+        pictures: Vec<Image>,
+        out: &mut Vec<Effect>,
+    ) {
         let waited = self.turn.is_some();
         let sent = Queued {
             prompt,
             text,
+            pictures,
             waited,
         };
         if !waited {
@@ -109,20 +117,26 @@ impl Session {
         for Queued {
             prompt,
             text,
+            pictures,
             waited,
         } in prompts
         {
             turn.prompts.push(prompt);
+            let named: Vec<Picture> = pictures.iter().map(|it| it.picture.clone()).collect();
             out.push(Effect::Append(Record::User {
                 turn: turn.id,
                 text: text.clone(),
-                pictures: Vec::new(),
+                pictures: named.clone(),
             }));
             if waited {
                 out.push(Effect::Show(Update::User(text.clone())));
+                let shown = named.into_iter().map(Update::UserPicture);
+                out.extend(shown.map(Effect::Show));
             }
-            self.history.push(Entry::User(text.into()));
+            let pictures = pictures.into_iter().map(Held::seen).collect();
+            self.history.push(Entry::User(Said { text, pictures }));
         }
+        context::forget_old_pictures(&mut self.history);
     }
 
     /// Asks for the next answer.

@@ -66,7 +66,7 @@ impl Host {
                 "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
                 "experimental": {"agent": {
                     "protocolVersion": 1,
-                    "agentCapabilities": {"loadSession": true, "promptCapabilities": {"embeddedContext": true}},
+                    "agentCapabilities": {"loadSession": true, "promptCapabilities": {"embeddedContext": true, "image": true}},
                     "methods": methods::rows().filter(|it| it.sender == methods::Sender::Client).map(|it: &Row| it.method).collect::<Vec<_>>(),
                 }},
             },

@@ -251,9 +251,13 @@ impl Host {
 
     /// Shows something of the past: not to tasks, and never merged.
     fn replay(&mut self, session: &SessionKey, update: Update) {
-        if self.client.takes(UPDATE)
-            && let Some(params) = show::notification(session, update)
-        {
+        if !self.client.takes(UPDATE) {
+            return;
+        }
+        if let Update::UserPicture(picture) = update {
+            return self.show_picture(session, picture);
+        }
+        if let Some(params) = show::notification(session, update) {
             self.out.notify(UPDATE, &params);
         }
     }

@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 use super::item::{Item, Kept, Part, Said};
 use super::items::{self, text};
 use crate::provider::call_ids::{CallIds, Rule};
-use crate::provider::history::{self, arguments, joined, name};
+use crate::provider::history::{self, arguments, joined, name, pictures};
 use crate::provider::native::NativeTool;
-use crate::provider::{Message, ModelRequest, ToolCall, ToolResult};
+use crate::provider::{Content, Image, Message, ModelRequest, ToolCall, ToolResult};
 
 /// All of them, oldest first.
 pub fn items(request: &ModelRequest) -> Vec<Item<'_>> {
@@ -26,7 +26,7 @@ pub fn items(request: &ModelRequest) -> Vec<Item<'_>> {
     };
     for message in &request.messages {
         match message {
-            Message::User(content) => input.user(joined(content)),
+            Message::User(content) => input.user(content),
             Message::Assistant {
                 text, calls, raw, ..
             } => {
@@ -64,12 +64,17 @@ struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    fn user(&mut self, said: Cow<'a, str>) {
-        let content = match self.pictures.is_empty() {
+    fn user(&mut self, content: &'a [Content]) {
+        let said = joined(content);
+        let shown: Vec<&Image> = pictures(content).collect();
+        let content = match self.pictures.is_empty() && shown.is_empty() {
             true => Said::Text(said),
             // One turn of the person, because templates of local models insist on alternation.
             false => {
-                self.pictures.push(Part::Text(said));
+                if !said.is_empty() {
+                    self.pictures.push(Part::Text(said));
+                }
+                self.pictures.extend(shown.into_iter().map(Part::Picture));
                 Said::Parts(std::mem::take(&mut self.pictures))
             }
         };

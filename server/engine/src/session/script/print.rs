@@ -269,6 +269,7 @@ fn append(record: &Record) -> String {
 fn show(update: &Update) -> String {
     match update {
         Update::User(text) => format!("user {text:?}"),
+        Update::UserPicture(it) => format!("picture of user {} {it}", it.name),
         Update::Text(text) => format!("text {text:?}"),
         Update::Thought(text) => format!("thought {text:?}"),
         Update::Call {
@@ -347,7 +348,10 @@ fn message(message: &Message) -> String {
         Message::User(parts) => {
             let parts: Vec<String> = parts
                 .iter()
-                .map(|Content::Text(text)| format!("{text:?}"))
+                .map(|it| match it {
+                    Content::Text(text) => format!("{text:?}"),
+                    Content::Image(it) => format!("picture {} {}", it.picture.name, it.picture),
+                })
                 .collect();
             format!("user {}", parts.join(" + "))
         }
