@@ -136,9 +136,7 @@ pub const MAX_PICTURES: usize = 3;
 
 /// Pictures in the order of the history, the newest first, however far behind each other their results came: each with the
 /// call that gave it; none: the person did.
-pub fn newest_pictures(
-    history: &mut [Entry],
-) -> impl Iterator<Item = (Option<CallId>, &mut Held)> {
+pub fn newest_pictures(history: &mut [Entry]) -> impl Iterator<Item = (Option<CallId>, &mut Held)> {
     history.iter_mut().rev().flat_map(|it| {
         let (said, calls) = match it {
             Entry::User(said) => (&mut said.pictures[..], &mut [][..]),

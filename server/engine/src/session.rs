@@ -7,10 +7,13 @@ mod approving;
 mod call;
 mod classifier;
 mod effect;
+mod ending;
 mod failing;
 mod fold;
+pub mod goals;
 mod own_tools;
 mod replay;
+mod side_questions;
 mod turn;
 mod unsaved;
 
@@ -30,21 +33,23 @@ pub use effect::{
     Aside, CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Retrying,
     SideAnswer, Update,
 };
+pub use ending::Spent;
 pub use fold::replay;
 pub use replay::{Replay, ReplayEnd};
+pub use side_questions::Answered;
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
 use crate::context::instructions::System;
 use crate::policy;
-use crate::provider::{Learned, NativeTool, ToolSpec, Usage};
+use crate::provider::{Learned, ModelError, NativeTool, ToolSpec, Usage};
 use crate::usage::{self, Tally};
 use protocol::approval::Rule;
 use protocol::checklist::Task;
 use protocol::config::{Reasoning, Safety};
 use protocol::goal::Goal;
 use protocol::record::{Purpose, Record};
-use protocol::session::{CallId, Mode, StreamId, TimerId, TurnId};
+use protocol::session::{CallId, Mode, SideId, StreamId, TimerId, TurnId};
 use protocol::tool::{Access, Outcome};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -76,6 +81,12 @@ pub struct Settings {
     pub edit_rounds: u32,
     /// Model answers in one turn (`[limits] turn_answers`).
     pub turn_answers: u32,
+    /// How often a reply that was cut is gone on with (`[limits] continuations`).
+    pub continuations: u32,
+    /// Turns towards a goal without a message of the person's (`[goal] max_turns`); 0: without end.
+    pub goal_turns: u32,
+    /// The model is guided step by step and reminded of its checklist (spec 22.2).
+    pub guidance: bool,
     /// How a model that fails is asked again.
     pub retries: Retries,
     /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
@@ -140,6 +151,14 @@ pub struct Session {
     goal: Option<Goal>,
     /// The style that was chosen for this session.
     style: Option<String>,
+    /// Turns towards the goal, in a row, in which no tool was called.
+    idle_turns: u32,
+    /// Side questions that were answered, the newest last.
+    asides: VecDeque<side_questions::Exchange>,
+    /// Those that are being answered, each with its ticket.
+    sides: BTreeMap<SideId, (u64, String)>,
+    /// What the run used that ended last.
+    last_run: Spent,
     next: Counters,
 }
 
@@ -206,6 +225,10 @@ impl Session {
             compact_next: None,
             goal: None,
             style: None,
+            idle_turns: 0,
+            asides: VecDeque::new(),
+            sides: BTreeMap::new(),
+            last_run: Spent::default(),
             next: Counters::default(),
         }
     }
@@ -296,8 +319,16 @@ impl Session {
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
             Input::Saved(call, end) => self.saved(call, end, &mut effects),
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
-            // Nobody asks yet.
-            Input::Side(..) => {}
+            Input::Side(side, answer) => self.side_answered(side, answer, &mut effects),
+            Input::AskAside { ticket, question } => self.ask_aside(ticket, question, &mut effects),
+            Input::DropAside(ticket) => self.drop_aside(ticket, &mut effects),
+            Input::Goal(condition) => self.set_goal(condition, &mut effects),
+            Input::Style(style) => {
+                effects.push(Effect::Append(Record::Style {
+                    style: style.clone(),
+                }));
+                self.style = style;
+            }
             Input::Reasoning { model, level } => {
                 effects.push(Effect::Append(Record::Reasoning { model, level }));
             }
@@ -315,6 +346,19 @@ impl Session {
             Input::Woke(timer) => self.woke(timer, &mut effects),
         }
         effects
+    }
+
+    /// An answer beside the conversation. One that nobody waits for any more is dropped.
+    fn side_answered(
+        &mut self,
+        side: SideId,
+        answer: Result<SideAnswer, ModelError>,
+        out: &mut Vec<Effect>,
+    ) {
+        match self.is_goal_check(side) {
+            true => self.goal_checked(answer, out),
+            false => self.aside_answered(side, answer, out),
+        }
     }
 
     fn set_mode(&mut self, mode: Mode, out: &mut Vec<Effect>) {

@@ -18,8 +18,8 @@ use manner::Manner;
 use super::call_ids::CallIds;
 use super::history::{self, DataUrl, arguments, joined, name};
 use super::{
-    Decoder, Endpoint, Feature, HttpRequest, Image, Learned, Message, ModelError, ModelRequest, Provider,
-    ToolCall, ToolResult, ToolSpec, failure,
+    Content, Decoder, Endpoint, Feature, HttpRequest, Image, Learned, Message, ModelError,
+    ModelRequest, Provider, ToolCall, ToolResult, ToolSpec, failure,
 };
 
 /// The codec.
@@ -114,16 +114,17 @@ fn messages(request: &ModelRequest, manner: Manner) -> Vec<Entry<'_>> {
     for message in &request.messages {
         match message {
             Message::User(content) => {
-                let text = joined(content);
-                let shown: Vec<&Image> = history::pictures(content).collect();
-                let said = match pictures.is_empty() && shown.is_empty() {
-                    true => Said::Text(text),
+                let has_pictures = history::has_pictures(content);
+                let said = match pictures.is_empty() && !has_pictures {
+                    true => Said::Text(joined(content)),
                     // One message of the person, because roles must alternate.
                     false => {
-                        if !text.is_empty() {
+                        if has_pictures {
+                            pictures.extend(content.iter().map(Part::of));
+                        } else {
+                            let text = joined(content);
                             pictures.push(Part::Text { text });
                         }
-                        pictures.extend(shown.into_iter().map(Part::image));
                         Said::Parts(std::mem::take(&mut pictures))
                     }
                 };
@@ -305,6 +306,15 @@ enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    fn of(content: &'a Content) -> Part<'a> {
+        match content {
+            Content::Text(text) => Part::Text {
+                text: Cow::Borrowed(text),
+            },
+            Content::Image(image) => Part::image(image),
+        }
+    }
+
     fn image(image: &'a Image) -> Part<'a> {
         let url = DataUrl(image);
         Part::ImageUrl {

@@ -21,11 +21,11 @@ pub fn joined(content: &[Content]) -> Cow<'_, str> {
     }
 }
 
-/// The pictures of a message. They follow its texts.
-pub fn pictures(content: &[Content]) -> impl Iterator<Item = &Image> {
-    content.iter().filter_map(|it| match it {
-        Content::Text(_) => None,
-        Content::Image(image) => Some(image),
+/// Whether a message shows something; then its parts stay as they are, each in its place.
+pub fn has_pictures(content: &[Content]) -> bool {
+    content.iter().any(|it| match it {
+        Content::Text(_) => false,
+        Content::Image(_) => true,
     })
 }
 

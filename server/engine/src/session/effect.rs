@@ -2,6 +2,7 @@
 
 use super::call::{Action, Finished, Planned, Preview, Question};
 use super::replay::{Replay, ReplayEnd};
+use super::side_questions::Answered;
 use super::unsaved::NotSaved;
 use crate::policy::Hold;
 use crate::provider::{Image, Learned, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
@@ -42,6 +43,17 @@ pub enum Input {
     Saved(CallId, Result<(), NotSaved>),
     /// What the classifier answered, or why there is no answer.
     Classified(CallId, Result<SideAnswer, String>),
+    /// The person asks something beside the conversation; `ticket` is new to the session.
+    AskAside {
+        ticket: u64,
+        question: String,
+    },
+    /// Nobody waits for that answer any more.
+    DropAside(u64),
+    /// The goal is this from now on; none: there is none.
+    Goal(Option<String>),
+    /// Answers are written in this style from now on. [`Session::configure`](super::Session::configure) has it already.
+    Style(Option<String>),
     /// What a model answered that was asked beside the conversation.
     Side(SideId, Result<SideAnswer, ModelError>),
     /// The person chose how hard a model thinks. [`Session::configure`](super::Session::configure) has it already.
@@ -80,6 +92,8 @@ pub enum Aside {
     Summary,
     /// Whether the goal is met.
     Goal,
+    /// A side question of the person's, by its ticket. Its answer is shown as it streams, and calls in it are noted.
+    Question(u64),
 }
 
 impl Aside {
@@ -87,7 +101,7 @@ impl Aside {
     pub fn purpose(self) -> Purpose {
         match self {
             Self::Summary => Purpose::Compaction,
-            Self::Goal => Purpose::Other,
+            Self::Goal | Self::Question(_) => Purpose::Other,
         }
     }
 }
@@ -104,6 +118,8 @@ pub struct SideAnswer {
     pub thought: String,
     /// It reached the most that it may write.
     pub cut: bool,
+    /// Tools that it called in vain, by name.
+    pub called: Vec<String>,
 }
 
 /// Everything that may be asked of the world. The host performs them in order; `Append` stands
@@ -150,6 +166,11 @@ pub enum Effect {
     },
     /// That answer is not waited for any more.
     StopSide(SideId),
+    /// Answers a side question: exactly one for each [`Input::AskAside`] that was not dropped. The error is for the person.
+    AnswerAside {
+        ticket: u64,
+        answered: Result<Answered, String>,
+    },
     /// The person said "always": the answer is to be kept. If it cannot be, [`Input::Remember`] says so.
     KeepRule(Rule),
     /// Nobody can be asked: the action is to be stored, until the person approves it. Answered by

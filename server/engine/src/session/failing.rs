@@ -118,7 +118,7 @@ impl Session {
     }
 
     /// The answer at hand is asked for anew: what was said of it does not count.
-    fn take_back(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn take_back(&mut self, out: &mut Vec<Effect>) {
         let Some(Entry::Answer(answer)) = self.history.last() else {
             return;
         };

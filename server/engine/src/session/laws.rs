@@ -36,6 +36,9 @@ pub(crate) fn settings() -> Settings {
         queued_prompts: 3,
         edit_rounds: 2,
         turn_answers: 6,
+        continuations: 2,
+        goal_turns: 2,
+        guidance: false,
         retries: Retries {
             most: 2,
             first_ms: 500,
@@ -115,7 +118,7 @@ impl World {
                 Effect::StopTimer(timer) => {
                     assert_eq!(self.timer.take(), Some(*timer), "nobody waits for it");
                 }
-                Effect::AskSide { .. } | Effect::StopSide(_) => {}
+                Effect::AskSide { .. } | Effect::StopSide(_) | Effect::AnswerAside { .. } => {}
                 Effect::Learned(learned) => {
                     assert_ne!(*learned, Learned::default());
                     let begins = !matches!(
@@ -429,6 +432,10 @@ impl World {
             | Input::Model(..)
             | Input::Output(..)
             | Input::Side(..)
+            | Input::AskAside { .. }
+            | Input::DropAside(_)
+            | Input::Goal(_)
+            | Input::Style(_)
             | Input::Woke(_) => {}
         }
     }
@@ -597,6 +604,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                         text: text.into(),
                         thought: thought.into(),
                         cut: false,
+                        called: Vec::new(),
                     }),
                 },
             )

@@ -11,6 +11,7 @@ mod calls;
 mod cancelling;
 mod commands;
 mod edits;
+mod ending;
 mod failures;
 mod late;
 mod modes;
@@ -27,11 +28,12 @@ mod unattended;
 mod unsaved;
 
 use super::{Effect, Input, Retries, Session, Settings, SideAnswer, laws, replay};
+use crate::provider::{ModelError, ModelErrorKind};
 use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
 use protocol::record::{EditedFile, Record, Stands};
-use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
+use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
 use read::Words;
 
 fn check(script: &str, expect: Expect) {
@@ -71,6 +73,8 @@ impl Play {
             queued_prompts: 32,
             edit_rounds: 3,
             turn_answers: 200,
+            continuations: 4,
+            goal_turns: 50,
             attended: true,
             retries: Retries::default(),
             ..laws::settings()
@@ -98,6 +102,8 @@ impl Play {
                     match name {
                         "queued_prompts" => self.settings.queued_prompts = value as usize,
                         "edit_rounds" => self.settings.edit_rounds = value,
+                        "continuations" => self.settings.continuations = value,
+                        "goal_turns" => self.settings.goal_turns = value,
                         "turn_answers" => self.settings.turn_answers = value,
                         "model_retries" => {
                             self.settings.retries = Retries {
@@ -242,6 +248,31 @@ impl Play {
                 self.call = CallId(self.session.next.call);
                 Input::Replay(Box::new(replay))
             }
+            "side" => {
+                let side = SideId(words.number());
+                let text = words.text();
+                let called = words.rest().split_whitespace().map(str::to_owned);
+                Input::Side(
+                    side,
+                    Ok(SideAnswer {
+                        text,
+                        called: called.collect(),
+                        ..SideAnswer::default()
+                    }),
+                )
+            }
+            "side-fails" => {
+                let side = SideId(words.number());
+                let error = ModelError::new(ModelErrorKind::Overloaded, words.text());
+                Input::Side(side, Err(error))
+            }
+            "goal" => Input::Goal(Some(words.text())),
+            "no-goal" => Input::Goal(None),
+            "btw" => Input::AskAside {
+                ticket: words.number(),
+                question: words.text(),
+            },
+            "drop-btw" => Input::DropAside(words.number()),
             "output" => Input::Output(words.call(self.call), words.text()),
             "woke" => Input::Woke(TimerId(words.number())),
             "finished" => Input::Finished(words.call(self.call), words.finished()),
@@ -284,6 +315,7 @@ impl Play {
                 | Effect::StopClassifier(_)
                 | Effect::AskSide { .. }
                 | Effect::StopSide(_)
+                | Effect::AnswerAside { .. }
                 | Effect::KeepRule(_)
                 | Effect::StopCall(_)
                 | Effect::Answer { .. } => {}

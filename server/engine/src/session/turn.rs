@@ -2,14 +2,15 @@
 
 use super::call::Stop;
 use super::effect::{Effect, PromptEnd, Update};
+use super::ending::{Next, Spent};
 use super::failing::Failing;
-use super::{Calls, Session};
+use super::{Calls, Session, ending, goals};
 use crate::context::{self, Answer, Asked, Entry, Held, Said};
 use crate::policy;
-use crate::provider::{Image, ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
+use crate::provider::{Image, ModelError, ModelEvent, StopReason, ToolCall, ToolResult, Usage};
 use crate::redact::settled;
 use protocol::record::{EndReason, NativeRecord, Purpose, Record};
-use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
+use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TurnId};
 use protocol::tool::{Outcome, Picture};
 use serde_json::Value;
 
@@ -37,6 +38,16 @@ pub(super) struct Turn {
     pub calls: Calls,
     /// What went wrong with the answer at hand so far.
     pub failing: Failing,
+    /// How often the reply at hand was cut and gone on with.
+    pub continued: u32,
+    /// The answer before was empty, and this one is asked for in its place.
+    pub is_second: bool,
+    /// A call was made since the goal was looked at.
+    pub has_called: bool,
+    /// The check of the goal that the end waits for.
+    pub checking: Option<SideId>,
+    /// Tokens of its answers.
+    pub tokens: Usage,
 }
 
 /// A prompt that no turn has taken yet.
@@ -103,6 +114,11 @@ impl Session {
             raw: None,
             calls: Calls::new(),
             failing: Failing::default(),
+            continued: 0,
+            is_second: false,
+            has_called: false,
+            checking: None,
+            tokens: Usage::default(),
         });
         id
     }
@@ -111,6 +127,7 @@ impl Session {
     fn take_in(&mut self, prompts: impl IntoIterator<Item = Queued>, out: &mut Vec<Effect>) {
         let mut prompts = prompts.into_iter().peekable();
         if prompts.peek().is_some() {
+            self.wake_goal(out);
             self.tell();
         }
         let Some(turn) = &mut self.turn else { return };
@@ -137,6 +154,16 @@ impl Session {
             self.history.push(Entry::User(Said { text, pictures }));
         }
         context::forget_old_pictures(&mut self.history);
+    }
+
+    /// Asks for an answer after which the turn would have ended, but for the goal.
+    pub(super) fn ask_anew(&mut self, out: &mut Vec<Effect>) {
+        if let Some(turn) = &mut self.turn {
+            turn.answers = 0;
+            turn.continued = 0;
+            turn.is_second = false;
+        }
+        self.ask_model(out);
     }
 
     /// Asks for the next answer.
@@ -190,6 +217,7 @@ impl Session {
                         self.settings.model_id()
                     }
                 };
+                ending::add(&mut turn.tokens, &usage);
                 self.used(&by, Purpose::Answer, usage, out);
             }
             ModelEvent::Raw(raw) => turn.raw = Some(raw),
@@ -212,6 +240,7 @@ impl Session {
         let id = self.next_call();
         let Some(turn) = &mut self.turn else { return };
         turn.called = true;
+        turn.has_called = true;
         out.push(Effect::Append(Record::Call {
             answer: turn.answer,
             call: id,
@@ -303,27 +332,18 @@ impl Session {
 
     /// Goes on when the model is silent and every call has its result.
     pub(super) fn advance(&mut self, out: &mut Vec<Effect>) {
-        let Some(turn) = &mut self.turn else { return };
-        if turn.stream.is_some() || !turn.calls.is_empty() || turn.failing.waits() {
+        let Some(turn) = &self.turn else { return };
+        let is_busy = turn.stream.is_some() || !turn.calls.is_empty() || turn.checking.is_some();
+        if is_busy || turn.failing.waits() {
             return;
         }
-        // A pause in which nothing was said would be followed by the same request for ever.
-        let goes_on = turn.stop == StopReason::Paused
-            && matches!(self.history.last(), Some(Entry::Answer(it)) if !it.text.is_empty());
-        if !turn.called && !goes_on {
-            let stop = turn.stop.clone();
-            let reason = match stop {
-                StopReason::EndTurn
-                | StopReason::ToolCalls
-                | StopReason::Paused
-                | StopReason::Other(_) => EndReason::Done,
-                StopReason::MaxTokens => EndReason::MaxTokens,
-                StopReason::Refusal => EndReason::Refusal,
-            };
-            return self.end(reason, PromptEnd::Ended(stop), out);
+        let next = self.next(turn);
+        if let Next::End { empty } = next {
+            return self.rest(empty, out);
         }
         let limit = self.settings.turn_answers;
         if turn.answers >= limit {
+            self.pause_goal(goals::FAILED, out);
             let message = format!("the model was asked {limit} times in one turn");
             return self.end(
                 EndReason::Failed { message },
@@ -331,14 +351,19 @@ impl Session {
                 out,
             );
         }
-        let queued: Vec<Queued> = self.queue.drain(..).collect();
-        self.take_in(queued, out);
+        self.prepare(next, out);
+        // A reply that is gone on with is not to be led elsewhere.
+        if next == Next::Ask {
+            let queued: Vec<Queued> = self.queue.drain(..).collect();
+            self.take_in(queued, out);
+        }
         self.ask_model(out);
     }
 
     /// The provider failed: open calls are closed, the turn ends with the error.
     pub(super) fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
         self.close_calls(Stop::ByFault, out);
+        self.pause_goal(goals::FAILED, out);
         let reason = EndReason::Failed {
             message: error.message.clone(),
         };
@@ -354,6 +379,8 @@ impl Session {
             self.stop_waiting(out);
             self.flush(true, out);
             self.close_calls(Stop::ByPerson, out);
+            self.stop_check(out);
+            self.pause_goal(goals::CANCELLED, out);
             self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
         }
         if !waiting.is_empty() {
@@ -389,9 +416,13 @@ impl Session {
         }
     }
 
-    fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
+    pub(super) fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
         self.hide_retry(out);
         let Some(turn) = self.turn.take() else { return };
+        self.last_run = Spent {
+            tokens: turn.tokens,
+            interrupted: matches!(reason, EndReason::Cancelled | EndReason::Failed { .. }),
+        };
         out.push(Effect::Append(Record::Ended {
             turn: turn.id,
             reason,

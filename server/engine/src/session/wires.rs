@@ -269,7 +269,11 @@ impl Life {
                 let texts = ["p", "do it\n"];
                 let text = texts[self.rng.usize(0..texts.len())].to_owned();
                 let prompt = PromptId(self.n_prompts);
-                let pictures = self.pictures();
+                // One that waits would push an older one out of the history later.
+                let pictures = match self.session.turn() {
+                    None => self.pictures(),
+                    Some(_) => Vec::new(),
+                };
                 self.step(Input::Prompt {
                     prompt,
                     text,
@@ -379,7 +383,7 @@ impl Life {
                     self.n_prompts += 1;
                     let prompt = PromptId(self.n_prompts);
                     let text = "steer".to_owned();
-                    let pictures = self.pictures();
+                    let pictures = Vec::new();
                     self.step(Input::Prompt {
                         prompt,
                         text,

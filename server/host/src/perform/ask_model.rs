@@ -7,7 +7,9 @@ use crate::files;
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
 use crate::ollama::Wishes;
-use engine::provider::{Content, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Wire};
+use engine::provider::{
+    Content, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Wire,
+};
 use engine::session::Input;
 use protocol::session::StreamId;
 use std::time::Duration;

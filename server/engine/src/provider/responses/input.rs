@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 use super::item::{Item, Kept, Part, Said};
 use super::items::{self, text};
 use crate::provider::call_ids::{CallIds, Rule};
-use crate::provider::history::{self, arguments, joined, name, pictures};
+use crate::provider::history::{self, arguments, joined, name};
 use crate::provider::native::NativeTool;
-use crate::provider::{Content, Image, Message, ModelRequest, ToolCall, ToolResult};
+use crate::provider::{Content, Message, ModelRequest, ToolCall, ToolResult};
 
 /// All of them, oldest first.
 pub fn items(request: &ModelRequest) -> Vec<Item<'_>> {
@@ -65,16 +65,19 @@ struct Input<'a> {
 
 impl<'a> Input<'a> {
     fn user(&mut self, content: &'a [Content]) {
-        let said = joined(content);
-        let shown: Vec<&Image> = pictures(content).collect();
-        let content = match self.pictures.is_empty() && shown.is_empty() {
-            true => Said::Text(said),
+        let has_pictures = history::has_pictures(content);
+        let content = match self.pictures.is_empty() && !has_pictures {
+            true => Said::Text(joined(content)),
             // One turn of the person, because templates of local models insist on alternation.
             false => {
-                if !said.is_empty() {
-                    self.pictures.push(Part::Text(said));
+                if has_pictures {
+                    self.pictures.extend(content.iter().map(|it| match it {
+                        Content::Text(text) => Part::Text(Cow::Borrowed(text.as_str())),
+                        Content::Image(image) => Part::Picture(image),
+                    }));
+                } else {
+                    self.pictures.push(Part::Text(joined(content)));
                 }
-                self.pictures.extend(shown.into_iter().map(Part::Picture));
                 Said::Parts(std::mem::take(&mut self.pictures))
             }
         };

@@ -60,6 +60,15 @@ pub(super) fn effect(effect: &Effect) -> String {
             about,
             request,
         } => format!("ask-side {} {about:?}{}", side.0, messages(request)),
+        Effect::AnswerAside { ticket, answered } => match answered {
+            Ok(it) if it.called.is_empty() => format!("answer-aside {ticket} {:?}", it.text),
+            Ok(it) => format!(
+                "answer-aside {ticket} {:?} called {}",
+                it.text,
+                it.called.join(" ")
+            ),
+            Err(why) => format!("no-answer-aside {ticket} {why:?}"),
+        },
         Effect::StopSide(side) => format!("stop-side {}", side.0),
         Effect::KeepRule(it) => format!("keep {}", rule(it)),
         Effect::StopCall(call) => format!("stop-call {}", call.0),

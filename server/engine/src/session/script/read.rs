@@ -25,6 +25,8 @@
 //! approve <id> <tool> <arguments> in <mode> [done] shown write /p/a as "h"
 //! finished ok | error | cancelled "text"    finished moved
 //! limits queued_prompts=1 …    use-model <name>
+//! goal "condition"    no-goal    btw <ticket> "question"    drop-btw <ticket>
+//! side <number> "answer" [called tools]    side-fails <number> "why"
 //! restart                       the server dies, and another folds the log
 //! load                          shows the log, as to an editor
 //! new-session
