@@ -2,6 +2,7 @@
 
 pub mod instructions;
 pub mod project;
+pub mod styles;
 
 use crate::provider::{
     Content, Image, Load, Message, ModelRequest, ToolCall, ToolResult, native, stands_alone,

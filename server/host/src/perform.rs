@@ -26,6 +26,7 @@ use protocol::methods::{self, Notification};
 use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, TurnId};
+use protocol::summary::Summary;
 use protocol::tool::Picture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -71,6 +72,9 @@ impl Host {
                     about,
                     request,
                 } => self.ask_side(session, side, about, *request),
+                Effect::AnswerAside { ticket, answered } => {
+                    self.answer_aside(session, ticket, answered)
+                }
                 Effect::StopSide(side) => self.tasks.stop(&TaskKey::Side(session.clone(), side)),
                 Effect::KeepRule(rule) => self.keep_rule(session, &rule),
                 Effect::StopCall(call) => {
@@ -145,6 +149,9 @@ impl Host {
         };
         if is_end {
             open.given = Arc::default();
+        }
+        if let Record::User { turn, .. } = &record {
+            open.run.begins(*turn);
         }
         match open.log.append(record) {
             Ok(()) if is_end => {
@@ -407,7 +414,11 @@ impl Host {
     }
 
     fn finished_and_kept(&mut self, session: &SessionKey, call: CallId, end: WorkEnd) {
+        let lines = end.lines();
         let (finished, saw) = end.into_finished();
+        if let Some(open) = self.sessions.get_mut(session) {
+            open.run.changed(lines);
+        }
         if let Some(open) = self.sessions.get_mut(session)
             && !saw.is_empty()
         {
@@ -420,12 +431,15 @@ impl Host {
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {
         let login = self.login_for(session, end);
+        let summary = self.sessions.get(session).map(OpenSession::summary);
         for prompt in prompts {
             let Some(open) = self.sessions.get_mut(session) else {
                 return;
             };
             match open.waiting.remove(&prompt) {
-                Some(Waiter::Request { reply, .. }) => answer_request(reply, end, login.as_deref()),
+                Some(Waiter::Request { reply, .. }) => {
+                    answer_request(reply, end, login.as_deref(), summary.as_ref())
+                }
                 Some(Waiter::Task(view)) => self.end_task(view, end),
                 None => {}
             }
@@ -533,11 +547,25 @@ fn first_line(text: &str) -> &str {
 }
 
 /// `login`: the provider whose key would help.
-fn answer_request(reply: Reply, end: &PromptEnd, login: Option<&str>) {
-    let outcome = outcome(end).map(acp::PromptResponse::new);
+fn answer_request(reply: Reply, end: &PromptEnd, login: Option<&str>, summary: Option<&Summary>) {
+    let has_run = match end {
+        PromptEnd::Ended(_)
+        | PromptEnd::Cancelled
+        | PromptEnd::Failed(_)
+        | PromptEnd::TooManyAnswers(_) => true,
+        PromptEnd::Withdrawn | PromptEnd::Dropped { .. } => false,
+    };
+    let summary = summary.filter(|_| has_run);
+    let outcome = outcome(end).map(|stop| {
+        let meta = summary.and_then(|it| show::meta(json!({"summary": it})));
+        acp::PromptResponse::new(stop).meta(meta)
+    });
     reply.send::<methods::Prompt>(outcome.map_err(|mut error| {
         if let (Some(provider), Some(Value::Object(data))) = (login, &mut error.data) {
             data.insert("provider".to_owned(), json!(provider));
+        }
+        if let (Some(summary), Some(Value::Object(data))) = (summary, &mut error.data) {
+            data.insert("summary".to_owned(), json!(summary));
         }
         error
     }));

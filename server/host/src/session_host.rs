@@ -3,7 +3,7 @@
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
 use crate::models::Choice;
-use crate::plan::{Accepted, Given, Plan, TextHash};
+use crate::plan::{Accepted, Given, Lines, Plan, TextHash};
 use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::store::learned::ModelKey;
@@ -13,10 +13,12 @@ use engine::context::project::InstructionFile;
 use engine::redact::Stream;
 use engine::session::{Session, Update};
 use protocol::config::Config;
-use protocol::session::{CallId, PromptId};
+use protocol::session::{CallId, PromptId, TurnId};
+use protocol::summary::Summary;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 pub struct OpenSession {
     pub key: SessionKey,
@@ -47,7 +49,60 @@ pub struct OpenSession {
     pub asked: Option<ModelKey>,
     /// What is shown of the answer that streams.
     pub streaming: Streaming,
+    /// Side questions that are being answered, by their tickets.
+    pub asides: HashMap<u64, AsideWaiter>,
+    pub run: RunClock,
     next_prompt: u64,
+    next_ticket: u64,
+}
+
+/// Who waits for the answer to a side question.
+pub struct AsideWaiter {
+    pub asker: AsideAsker,
+    /// The answer as it streams, without secrets.
+    pub stream: Stream,
+}
+
+pub enum AsideAsker {
+    /// `undine/btw`; `token` names the question in its chunks.
+    Request {
+        id: Id,
+        reply: Reply,
+        token: Option<String>,
+    },
+    /// A prompt, `/btw`.
+    Prompt { id: Id, reply: Reply },
+}
+
+impl AsideAsker {
+    /// The request that is answered.
+    pub fn id(&self) -> &Id {
+        match self {
+            Self::Request { id, .. } | Self::Prompt { id, .. } => id,
+        }
+    }
+}
+
+/// What only the host knows of a run: its time, and the lines that its edits changed.
+#[derive(Default)]
+pub struct RunClock {
+    began: Option<(TurnId, Instant)>,
+    lines: Lines,
+}
+
+impl RunClock {
+    /// A prompt of this turn was taken.
+    pub fn begins(&mut self, turn: TurnId) {
+        if self.began.is_none_or(|(it, _)| it != turn) {
+            self.began = Some((turn, Instant::now()));
+            self.lines = Lines::default();
+        }
+    }
+
+    pub fn changed(&mut self, lines: Lines) {
+        self.lines.added += lines.added;
+        self.lines.removed += lines.removed;
+    }
 }
 
 /// What the model is told of files that may change at any time: looked at before each prompt.
@@ -150,7 +205,36 @@ impl OpenSession {
             waiting: HashMap::new(),
             asked: None,
             streaming: Streaming::default(),
+            asides: HashMap::new(),
+            run: RunClock::default(),
             next_prompt: 0,
+            next_ticket: 0,
+        }
+    }
+
+    /// A new side question's.
+    pub fn next_ticket(&mut self) -> u64 {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        ticket
+    }
+
+    /// What the run took that ended just now.
+    pub fn summary(&self) -> Summary {
+        let spent = self.session.last_run();
+        let elapsed = self.run.began.map(|(_, it)| it.elapsed());
+        let duration_ms = elapsed.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX));
+        let Lines { added, removed } = self.run.lines;
+        let tokens = &spent.tokens;
+        let sum = |parts: &[u64]| parts.iter().copied().fold(0, u64::saturating_add);
+        Summary {
+            text: spent.line(duration_ms, (added, removed)),
+            duration_ms,
+            input: sum(&[tokens.input, tokens.cached, tokens.cache_write]),
+            output: sum(&[tokens.output, tokens.reasoning]),
+            added,
+            removed,
+            interrupted: spent.interrupted,
         }
     }
 

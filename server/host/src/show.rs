@@ -83,6 +83,12 @@ pub fn user_picture(session: &SessionKey, image: &Image) -> acp::SessionNotifica
     acp::SessionNotification::new(session_id(session), update)
 }
 
+/// The answer to a side question, for an editor that asked by a prompt: marked, because it is no part of the transcript.
+pub fn aside(session: &SessionKey, text: String) -> acp::SessionNotification {
+    let update = SessionUpdate::AgentMessageChunk(chunk(text).meta(meta(json!({"btw": true}))));
+    acp::SessionNotification::new(session_id(session), update)
+}
+
 /// A task as ACP shows it: it knows neither blocked nor deleted ones.
 fn entry(task: &Task) -> Option<acp::PlanEntry> {
     let status = match task.status {

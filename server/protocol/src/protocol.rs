@@ -5,6 +5,7 @@
 
 pub mod approval;
 pub mod auth;
+pub mod btw;
 pub mod checklist;
 pub mod checkpoint;
 pub mod compaction;
@@ -20,6 +21,7 @@ pub mod record;
 pub mod retry;
 pub mod review;
 pub mod session;
+pub mod summary;
 pub mod tool;
 pub mod usage;
 

@@ -95,6 +95,7 @@ impl Host {
     /// `$/cancelRequest` on a prompt.
     pub(crate) fn cancel_request(&mut self, id: &Id) {
         self.withdraw_errand(id);
+        self.withdraw_aside(id);
         let found = self
             .sessions
             .iter()

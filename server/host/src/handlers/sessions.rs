@@ -167,6 +167,9 @@ impl Host {
     ) -> Result<acp::LoadSessionResponse, Error> {
         let key: SessionKey = params.session_id.0.clone();
         let records = self.open_logged(params)?;
+        if let Some(open) = self.sessions.get_mut(&key) {
+            open.session.forget_asides();
+        }
         let mut updates = replay(&records);
         // What streams at this moment is not recorded yet; what comes next goes on from there.
         updates.extend(self.sessions[&key].session.unrecorded());

@@ -7,6 +7,7 @@ use crate::session_host::Told;
 use crate::tools;
 use crate::workspace::Workspace;
 use engine::context::instructions::{self, System};
+use engine::context::styles;
 use engine::models;
 use engine::session::{Retries, Settings};
 use protocol::config::Config;
@@ -44,6 +45,9 @@ impl Host {
             temperature: config.default_model.temperature,
             queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
             edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
+            continuations: u32::try_from(limits.continuations).unwrap_or(u32::MAX),
+            goal_turns: config.goal.max_turns,
+            guidance: guides(config),
             turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
             retries: Retries {
                 most: u32::try_from(limits.model_retries).unwrap_or(u32::MAX),
@@ -57,6 +61,13 @@ impl Host {
             can_hold: Kernel::look().holds_reading(),
         }
     }
+}
+
+/// Whether the session's model is guided step by step.
+pub(super) fn guides(config: &Config) -> bool {
+    let provider = endpoint::reach(config).map(|it| it.provider);
+    let is_local = provider.is_ok_and(|it| endpoint::is_free(config, &it));
+    styles::is_guided(config.output.guidance, is_local)
 }
 
 /// What is added to a session's own waits, percent.
