@@ -12,6 +12,7 @@ local methods = {
   "undine/document/save",
   "undine/review/changed",
   "undine/retry",
+  "undine/btw/chunk",
 }
 
 ---@return table capabilities Neovim's own, and ours
@@ -54,6 +55,9 @@ local function handlers()
     end,
     ["undine/retry"] = function(_, params, ctx)
       require("undine.retry").received(params, ctx.client_id)
+    end,
+    ["undine/btw/chunk"] = function(_, params, ctx)
+      require("undine.btw").received(params, ctx.client_id)
     end,
     ["workspace/applyEdit"] = function(_, params, ctx)
       return require("undine.workspace_edits").apply(params, ctx.client_id)
