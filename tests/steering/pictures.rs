@@ -58,12 +58,13 @@ fn bug_074_a_prompt_that_waits_keeps_its_picture_and_a_loaded_session_shows_it()
     stage.editor.round_trip();
     asked.say("1");
     asked.end();
-    stage.editor.end(&first).end.unwrap();
     let mut asked = stage.model.next();
     assert_eq!(asked.pictures().len(), 1);
     asked.say("2");
     asked.end();
+    // It is shown where the turn takes it, which may be before or behind the first one's answer.
     let turn = stage.editor.end(&second);
+    stage.editor.end(&first).end.unwrap();
     let shown = |of: &[Value]| {
         let images = of.iter().filter(|it| it["content"]["type"] == "image");
         images

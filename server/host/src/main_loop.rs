@@ -349,6 +349,7 @@ impl Host {
                 self.step(&session, Input::Classified(call, review));
             }
             Event::Side(session, side, answer) => self.step(&session, Input::Side(side, answer)),
+            Event::GivenUp(session, title) => self.given_up(&session, &title),
             Event::AsidePiece(session, ticket, text) => {
                 self.aside_piece(&session, ticket, &text);
             }

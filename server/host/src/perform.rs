@@ -8,7 +8,7 @@ use crate::handlers::failing;
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
-use crate::session_host::{OpenSession, TaskView, Waiter};
+use crate::session_host::{OpenSession, TaskView, Waiter, Working};
 use crate::show;
 use crate::store::Pictures;
 use crate::store::checkpoints::Action;
@@ -31,7 +31,7 @@ use protocol::tool::Picture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 impl Host {
@@ -80,6 +80,7 @@ impl Host {
                 Effect::StopCall(call) => {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call));
                     self.forget_plan(session, call);
+                    self.watch_end(session, call);
                     self.forget_run(session, call);
                 }
                 Effect::Answer { prompts, end } => {
@@ -344,7 +345,33 @@ impl Host {
     fn forget_run(&mut self, session: &SessionKey, call: CallId) {
         if let Some(open) = self.sessions.get_mut(session) {
             open.running.remove(&call);
+            open.working.remove(&call);
         }
+    }
+
+    /// The turn has gone on without a call that was cancelled. Should its work not end in time, the person is told (spec 0.4).
+    fn watch_end(&mut self, session: &SessionKey, call: CallId) {
+        let Some(open) = self.sessions.get_mut(session) else {
+            return;
+        };
+        let Some(Working { title, ended }) = open.working.remove(&call) else {
+            return;
+        };
+        let patience = Duration::from_secs(open.config.limits.abandon_secs);
+        let (inbox, key) = (self.inbox.clone(), session.clone());
+        self.runtime.spawn(async move {
+            if tokio::time::timeout(patience, ended).await.is_err() {
+                // A loop that is gone tells nobody.
+                let _ = inbox.send(Event::GivenUp(key, title)).await;
+            }
+        });
+    }
+
+    pub(crate) fn given_up(&mut self, session: &SessionKey, title: &str) {
+        let text = format!(
+            "{title} was cancelled and has not ended; it was given up, and may still be doing something."
+        );
+        self.show(session, Update::Notice(text));
     }
 
     fn run_call(&mut self, session: &SessionKey, call: CallId, hold: Hold) {
@@ -355,6 +382,9 @@ impl Host {
             return;
         };
         open.running.insert(call);
+        let (working, ended) = oneshot::channel::<()>();
+        let title = plan.planned().title;
+        open.working.insert(call, Working { title, ended });
         let accepted = open.accepted.get(&call).cloned();
         let Some(open) = self.sessions.get(session) else {
             return;
@@ -379,13 +409,17 @@ impl Host {
                 };
                 // In a task of its own: a tool that panics must answer too. On a stop it has the token,
                 // and is aborted only with this task.
-                let mut work = AbortOnDrop(tokio::spawn(plan.run(Run {
+                let run = plan.run(Run {
                     world,
                     token,
                     output,
                     accepted,
                     hold,
-                })));
+                });
+                let mut work = AbortOnDrop(tokio::spawn(async move {
+                    let _working = working;
+                    run.await
+                }));
                 let done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(
                         "The tool failed while it ran; look at the present state before you go on."

@@ -19,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::sync::oneshot;
 
 pub struct OpenSession {
     pub key: SessionKey,
@@ -40,6 +41,8 @@ pub struct OpenSession {
     pub accepted: HashMap<CallId, Accepted>,
     /// Calls whose work is under way.
     pub running: HashSet<CallId>,
+    /// What tells that their work is over, also when it was cancelled.
+    pub working: HashMap<CallId, Working>,
     /// What the model knows of files; see `write_file`.
     pub seen: Arc<HashMap<PathBuf, TextHash>>,
     /// What it was given to read in this turn.
@@ -54,6 +57,14 @@ pub struct OpenSession {
     pub run: RunClock,
     next_prompt: u64,
     next_ticket: u64,
+}
+
+/// The work of a call that runs.
+pub struct Working {
+    /// The call in one line.
+    pub title: String,
+    /// Its other end goes with the work.
+    pub ended: oneshot::Receiver<()>,
 }
 
 /// Who waits for the answer to a side question.
@@ -200,6 +211,7 @@ impl OpenSession {
             plans: HashMap::new(),
             accepted: HashMap::new(),
             running: HashSet::new(),
+            working: HashMap::new(),
             seen: Arc::default(),
             given: Arc::default(),
             waiting: HashMap::new(),

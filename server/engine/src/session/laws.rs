@@ -89,6 +89,8 @@ struct World {
     sent: HashSet<PromptId>,
     answered: HashSet<PromptId>,
     turns: u64,
+    /// How many questions were asked beside the conversation.
+    sides: u64,
     /// The session's own rules as the records tell them, and those that were given for always.
     rules: Vec<Rule>,
     standing: Vec<Rule>,
@@ -118,7 +120,11 @@ impl World {
                 Effect::StopTimer(timer) => {
                     assert_eq!(self.timer.take(), Some(*timer), "nobody waits for it");
                 }
-                Effect::AskSide { .. } | Effect::StopSide(_) | Effect::AnswerAside { .. } => {}
+                Effect::AskSide { side, .. } => {
+                    assert_eq!(side.0, self.sides, "a number that was taken");
+                    self.sides += 1;
+                }
+                Effect::StopSide(_) | Effect::AnswerAside { .. } => {}
                 Effect::Learned(learned) => {
                     assert_ne!(*learned, Learned::default());
                     let begins = !matches!(
@@ -573,7 +579,29 @@ fn failure(rng: &mut Rng) -> ModelError {
 
 fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
     let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
-    match rng.u8(0..54) {
+    match rng.u8(0..58) {
+        54 => Input::AskAside {
+            ticket: rng.u64(..),
+            question: "q".into(),
+        },
+        55..=56 => {
+            let texts = ["MET", "NOT_MET: x", "IMPOSSIBLE: x", "hm", ""];
+            let answer = SideAnswer {
+                text: texts[rng.usize(0..texts.len())].into(),
+                ..SideAnswer::default()
+            };
+            let failed = ModelError::new(ModelErrorKind::Cut, "no");
+            let side = SideId(rng.u64(0..world.sides + 1));
+            Input::Side(
+                side,
+                if rng.u8(0..6) > 0 {
+                    Ok(answer)
+                } else {
+                    Err(failed)
+                },
+            )
+        }
+        57 => Input::Goal((rng.u8(0..4) > 0).then(|| "g".into())),
         51..=53 => Input::Woke(match (world.timer, rng.u8(0..9)) {
             (Some(timer), 1..) => timer,
             _ => TimerId(rng.u64(0..9)),
