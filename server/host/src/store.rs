@@ -11,7 +11,7 @@ pub mod learned;
 mod list;
 mod log;
 pub mod permissions;
-mod pictures;
+pub mod pictures;
 mod remove;
 pub mod trust;
 

@@ -215,6 +215,9 @@ impl Host {
     ) -> Result<acp::LoadSessionResponse, Error> {
         let key: SessionKey = params.session_id.0.clone();
         let records = self.open_logged(params)?;
+        if let Some(open) = self.sessions.get_mut(&key) {
+            open.session.forget_asides();
+        }
         let mut updates = replay(&records);
         // What streams at this moment is not recorded yet; what comes next goes on from there.
         updates.extend(self.sessions[&key].session.unrecorded());
@@ -336,9 +339,13 @@ impl Host {
 
     /// Shows something of the past: not to tasks, and never merged.
     fn replay(&mut self, session: &SessionKey, update: Update) {
-        if self.client.takes(UPDATE)
-            && let Some(params) = show::notification(session, update)
-        {
+        if !self.client.takes(UPDATE) {
+            return;
+        }
+        if let Update::UserPicture(picture) = update {
+            return self.show_picture(session, picture);
+        }
+        if let Some(params) = show::notification(session, update) {
             self.out.notify(UPDATE, &params);
         }
     }
