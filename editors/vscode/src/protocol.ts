@@ -77,6 +77,9 @@ export const listModels = new RequestType<ListModelsParams, ModelList, unknown>(
 /** The tokens a session has used, by model, and what they cost. Editor to server. */
 export const sessionUsage = new RequestType<UsageParams, UsageReport, unknown>("undine/usage");
 
+/** What fills a session's window, part by part. Editor to server. */
+export const sessionContext = new RequestType<ContextParams, ContextReport, unknown>("undine/context");
+
 /**
  * Ends the running turn; every running and queued prompt of the session is answered with the stop
  * reason `cancelled`. Editor to server.
@@ -826,6 +829,49 @@ export interface ModelUsage {
     /** US dollars; missing where the price is not known. */
     cost?: number | null;
 }
+
+/** Of which session. */
+export interface ContextParams {
+    sessionId: string;
+}
+
+/** What the next request would hold, in tokens. */
+export interface ContextReport {
+    /**
+     * All of it: as the provider counted it last, with an estimate of what came since, or an estimate of
+     * all.
+     */
+    used: number;
+    /** The window; 0 where it is not known. */
+    size: number;
+    /** What is kept free of it for the answer. */
+    reserve: number;
+    /** From where on older history is summarised; missing where it is not by itself. */
+    threshold?: number | null;
+    /** What it consists of, in the order of the request; each an estimate. */
+    parts: ContextPart[];
+    /** The same for a person, in lines. */
+    text: string;
+}
+
+/** One part of it. */
+export interface ContextPart {
+    part: Part;
+    /** An estimate. */
+    tokens: number;
+}
+
+/** What a part is. */
+export type Part =
+    | "skills" | "memory" | "pictures"
+    | "system"
+    | "instructions"
+    | "tools"
+    | "summary"
+    | "user"
+    | "told"
+    | "answers"
+    | "results";
 
 export interface CancelNotification {
     sessionId: SessionId;
