@@ -119,6 +119,9 @@ export const listModels = new RequestType<ListModelsParams, ModelList, unknown>(
 /** The tokens a session has used, by model, and what they cost. Editor to server. */
 export const sessionUsage = new RequestType<UsageParams, UsageReport, unknown>("undine/usage");
 
+/** What fills a session's window, part by part. Editor to server. */
+export const sessionContext = new RequestType<ContextParams, ContextReport, unknown>("undine/context");
+
 /**
  * Asks something beside the conversation, at any time. Nothing of it is kept in the session. Editor to
  * server.

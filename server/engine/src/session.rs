@@ -283,6 +283,7 @@ impl Session {
         if !is_other {
             return Vec::new();
         }
+        self.resume_compacting();
         vec![Effect::Append(Record::Model { model })]
     }
 

@@ -332,6 +332,7 @@ impl World {
                 assert!(!self.retrying, "a turn ended and seems to wait");
                 self.turns += 1;
                 self.n_asked = 0;
+                self.n_sides = 0;
                 *ended = true;
             }
             Record::Replayed { approval, call, .. } => {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The keys of a body that there are, without beta.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "model",
     "max_tokens",
     "stream",
