@@ -66,9 +66,11 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "stop",
             "add-dir",
             "permissions",
-            "forget",
             "model",
             "reasoning",
+            "output-style",
+            "goal",
+            "btw",
             "usage"
         ]
     );

@@ -65,7 +65,7 @@ const HOST: Layers = &[
         "show",
         "session_host",
         "asking",
-        "classifier",
+        "aside",
         "errand",
         "handlers",
         "perform",
