@@ -79,6 +79,9 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "forget",
             "consolidate-memory",
             "todos",
+            "output-style",
+            "goal",
+            "btw",
             "usage"
         ]
     );

@@ -84,7 +84,7 @@ fn a_side_question_runs_no_tool_and_an_empty_answer_is_a_failure() {
         "alpha\n"
     );
     let pending = ask("say nothing");
-    stage.model.next().end();
+    stage.model.next().end_for("stop");
     let error = stage.editor.answer(&pending).unwrap_err();
     assert!(error.message.contains("empty answer"), "{error:?}");
     let pending = ask("wait");

@@ -54,8 +54,8 @@ fn bug_072_an_answer_that_only_thought_up_to_its_cap_is_asked_for_once_more_and_
 fn an_empty_answer_is_asked_for_once_and_then_there_is_a_hint() {
     let stage = Stage::new("");
     let (_, prompt, asked) = stage.ask("hello");
-    asked.end();
-    stage.model.next().end();
+    asked.end_for("stop");
+    stage.model.next().end_for("stop");
     notice(&stage, "answered twice with nothing");
     assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::EndTurn));
 }

@@ -62,7 +62,7 @@ fn guidance_is_for_local_models_unless_it_is_off() {
     let guided = |config: &str| {
         let stage = Stage::with(Setup::agent(), "", config);
         let session = stage.editor.new_session();
-        system(&stage, &session).contains("# How to go on")
+        system(&stage, &session).contains("# Step by step")
     };
     assert!(guided(""));
     assert!(!guided("[output]\nguidance = \"off\"\n"));

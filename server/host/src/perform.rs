@@ -685,7 +685,9 @@ fn answer_request(reply: Reply, end: &PromptEnd, login: Option<&str>, summary: O
         if let (Some(provider), Some(Value::Object(data))) = (login, &mut error.data) {
             data.insert("provider".to_owned(), json!(provider));
         }
-        if let (Some(summary), Some(Value::Object(data))) = (summary, &mut error.data) {
+        // A model that was not even reached has taken nothing.
+        let spent = summary.filter(|it| it.input + it.output + it.added + it.removed > 0);
+        if let (Some(summary), Some(Value::Object(data))) = (spent, &mut error.data) {
             data.insert("summary".to_owned(), json!(summary));
         }
         error

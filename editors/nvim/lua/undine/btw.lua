@@ -8,6 +8,7 @@ local M = {}
 ---@field question string
 ---@field text string the answer so far
 ---@field failed? string why there is none
+---@field token? string names it in what streams
 ---@field is_done? boolean
 
 ---@class undine.BtwView
@@ -15,11 +16,9 @@ local M = {}
 ---@field win? integer
 ---@field at integer which of the session's questions is shown
 ---@field session_id? string
+---@field n_asked integer counts questions, for their tokens
 
----@type undine.BtwView
-local view = { at = 0 }
-
-local n_asked = 0
+local view = state.btw
 
 ---@param text string
 local function tell(text)
@@ -160,8 +159,8 @@ function M.ask(question)
     open(session)
     return
   end
-  n_asked = n_asked + 1
-  local aside = { question = question, text = "", token = ("btw-%d"):format(n_asked) }
+  view.n_asked = view.n_asked + 1
+  local aside = { question = question, text = "", token = ("btw-%d"):format(view.n_asked) }
   table.insert(all, aside)
   view.at = #all
   open(session)

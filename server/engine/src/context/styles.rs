@@ -145,10 +145,10 @@ pub fn is_guided(guidance: Guidance, is_local: bool) -> bool {
 
 /// What a model is told that needs to be guided.
 pub const GUIDANCE: &str = "\
-# How to go on
+# Step by step
 1. Look before you change: read the file you are about to edit, and search for what you do not know.
-2. Do one thing at a time, and call a tool for it instead of describing what you would do.
-3. Read each result. When it says an error, do what it says; do not send the same call again.
+2. Do one thing after the other, and call a tool for it instead of describing what you would do.
+3. Read each result. Where it is an error, do what helps against it; do not send the same call again.
 4. Write arguments as the tool's schema wants them; copy old text for an edit exactly as the file has it.
 5. Go on until the task is done, then say in two or three sentences what was done. Do not say that something is done which no result shows.";
 

@@ -61,6 +61,12 @@ impl Session {
             StopReason::MaxTokens if says && turn.continued < self.settings.continuations => {
                 Next::GoOn
             }
+            // Behind the work of tools, saying nothing is an end; up to the cap, it never is.
+            StopReason::EndTurn | StopReason::ToolCalls | StopReason::Other(_)
+                if turn.has_spoken =>
+            {
+                Next::End { empty: false }
+            }
             StopReason::EndTurn
             | StopReason::ToolCalls
             | StopReason::MaxTokens

@@ -46,6 +46,8 @@ pub(super) struct Turn {
     pub continued: u32,
     /// The answer before was empty, and this one is asked for in its place.
     pub is_second: bool,
+    /// The model has said or called something since it was asked or the goal was looked at.
+    pub has_spoken: bool,
     /// A call was made since the goal was looked at.
     pub has_called: bool,
     /// The check of the goal that the end waits for.
@@ -122,6 +124,7 @@ impl Session {
             tightness: Tightness::default(),
             continued: 0,
             is_second: false,
+            has_spoken: false,
             has_called: false,
             checking: None,
             tokens: Usage::default(),
@@ -168,6 +171,7 @@ impl Session {
             turn.answers = 0;
             turn.continued = 0;
             turn.is_second = false;
+            turn.has_spoken = false;
         }
         self.ask_model(out);
     }
@@ -209,6 +213,7 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         match event {
             ModelEvent::Text(text) => {
+                turn.has_spoken |= !text.trim().is_empty();
                 turn.text.push_str(&text);
                 out.push(Effect::Show(Update::Text(text)));
                 self.flush_much(out);
@@ -253,6 +258,7 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         turn.called = true;
         turn.has_called = true;
+        turn.has_spoken = true;
         out.push(Effect::Append(Record::Call {
             answer: turn.answer,
             call: id,

@@ -586,3 +586,33 @@ fn a_side_question_sees_what_is_done_and_leaves_nothing() {
         "#]],
     );
 }
+
+#[test]
+fn a_model_that_says_nothing_behind_the_work_of_tools_is_done() {
+    check(
+        r#"
+> prompt "look"
+> model call read_file {"path":"a"}
+> model end
+> planned-error "no"
+> model end
+"#,
+        expect![[r#"
+            append user t0 "look"
+            ask-model #0: user "look"
+
+            append call 0 a0 c0 read_file {"path":"a"}
+            show call 0 read_file {"path":"a"}
+            plan-call 0 read_file {"path":"a"}
+
+            (nothing)
+
+            append result 0 error "no"
+            show call 0 error "no"
+            ask-model #1: user "look" | assistant call c0 read_file {"path":"a"} | results c0 error "no"
+
+            append ended t0 done
+            answer p0 ended EndTurn
+        "#]],
+    );
+}
