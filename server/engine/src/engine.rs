@@ -7,6 +7,7 @@
 pub mod config;
 pub mod context;
 pub mod models;
+pub mod numbers;
 pub mod policy;
 pub mod provider;
 pub mod redact;

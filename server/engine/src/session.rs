@@ -6,6 +6,7 @@
 mod approving;
 mod call;
 mod classifier;
+mod condense;
 mod effect;
 mod failing;
 mod fold;
@@ -30,7 +31,8 @@ pub use effect::{
     Aside, CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Retrying,
     SideAnswer, Update,
 };
-pub use fold::replay;
+pub use condense::condense;
+pub use fold::{Fold, replay};
 pub use replay::{Replay, ReplayEnd};
 pub use unsaved::{NotSaved, named};
 
@@ -50,7 +52,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
 /// What a session is opened with. The host may replace it between turns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// The provider's name here.
     pub provider: String,

@@ -320,6 +320,7 @@ impl World {
             | Record::Model { .. }
             | Record::Reasoning { .. }
             | Record::Usage { .. } => {}
+            Record::Carried(_) => panic!("a log never carries"),
         }
         self.records.push(record.clone());
     }
@@ -768,6 +769,9 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     assert_eq!(repairs, [], "a session at rest needed repair");
     assert_eq!(resumed.mode(), session.mode());
     assert_eq!(asked(&mut resumed), asked(&mut session));
+    if rng.u8(0..20) == 0 {
+        condense::laws::hold(&world.records, &mut rng);
+    }
     world.turns
 }
 
