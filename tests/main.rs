@@ -48,6 +48,7 @@ mod sandbox;
 mod scratchpad;
 #[cfg(unix)]
 mod shell_policy;
+mod store;
 mod surfaces;
 mod tasks;
 mod tidy;

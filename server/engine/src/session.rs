@@ -27,11 +27,11 @@ pub(crate) use laws::settings as settings_of_tests;
 
 pub use call::{Action, Finished, Planned, Preview, Question};
 pub use classifier::time_for_classifier;
+pub use condense::condense;
 pub use effect::{
     Aside, CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Retrying,
     SideAnswer, Update,
 };
-pub use condense::condense;
 pub use fold::{Fold, replay};
 pub use replay::{Replay, ReplayEnd};
 pub use unsaved::{NotSaved, named};

@@ -160,8 +160,7 @@ impl Tally {
     pub fn bill(&self, rates: impl Fn(&str) -> Option<Rates>) -> Bill {
         let lines = self.answers.iter().map(|(model, sizes)| {
             let of_size = |rates: &Rates, it: &Sum| rates.cost_at(it.most_read, &it.tokens);
-            let cost =
-                rates(model).map(|rates| sizes.values().map(|it| of_size(&rates, it)).sum());
+            let cost = rates(model).map(|rates| sizes.values().map(|it| of_size(&rates, it)).sum());
             let tokens = sizes.values().map(|it| &it.tokens);
             Line {
                 model: model.clone(),

@@ -5,6 +5,7 @@ mod doctor;
 mod login;
 mod model_list;
 mod models;
+mod sessions;
 mod settings;
 mod template;
 mod usage;
@@ -181,6 +182,11 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The sessions of this folder.
+    Sessions {
+        #[command(subcommand)]
+        what: sessions::Sessions,
+    },
     /// Stores a provider's key in the system's keyring; without a name, lists where the providers' keys are.
     ///
     /// The key is typed at the terminal, where it is not shown, or read from stdin. A key in the environment counts
@@ -239,6 +245,9 @@ pub fn main() -> ExitCode {
         }
         Some(Command::Usage { json }) => {
             usage::show(json, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
+        Some(Command::Sessions { what }) => {
+            sessions::run(what, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Login { provider }) => {
             login::login(provider, flags.command_line).unwrap_or_else(|it| complain(&it))
@@ -548,6 +557,7 @@ pub(crate) async fn with_host(
         jobs,
         locks: Arc::default(),
         ollama: Arc::default(),
+        loading: Vec::new(),
         due: VecDeque::new(),
         ended: Some(ended),
         said: Vec::new(),

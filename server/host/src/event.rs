@@ -9,6 +9,7 @@ use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use crate::store::learned::ModelKey;
+use crate::store::pages::Replayed;
 use engine::models::Catalogue;
 use engine::provider::{Learned, ModelError, ModelEvent};
 use engine::session::{NotSaved, SideAnswer};
@@ -84,6 +85,8 @@ pub enum Event {
     Catalogue(Box<Catalogue>),
     /// A task has gone that may have asked the person something.
     Abandoned,
+    /// A long session was replayed to the editor. The error is for the person.
+    Replayed(SessionKey, Result<Replayed, String>),
     /// The process that started us is gone.
     ParentGone,
 }

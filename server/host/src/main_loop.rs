@@ -11,7 +11,7 @@ use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::{Approving, Reviewing, SaveWaiter, Shown};
 use crate::keys::Keys;
 use crate::layers::Layers;
-use crate::lsp::{FrontEvent, Incoming, Notice, Out};
+use crate::lsp::{FrontEvent, Incoming, Notice, Out, Reply};
 use crate::models::Models;
 use crate::ollama;
 use crate::plan::Locks;
@@ -74,6 +74,8 @@ pub struct Host {
     pub(crate) models: Models,
     /// Somebody can be asked.
     pub(crate) attended: bool,
+    /// Who waits for a session to be replayed by a task.
+    pub(crate) loading: Vec<(SessionKey, Reply)>,
     /// Stored actions that run, by the ids of their approvals.
     pub(crate) approving: HashMap<String, Approving>,
     pub(crate) asking: Asking,
@@ -141,7 +143,10 @@ pub async fn run(
     }
     host.guarded(Host::cancel_all);
     let patience = Duration::from_millis(host.limits.exit_ms);
-    tokio::task::block_in_place(|| host.reviews.close(patience));
+    tokio::task::block_in_place(|| {
+        host.reviews.close(patience);
+        host.write_snapshots(patience);
+    });
     let sessions = host.sessions.drain();
     sessions.filter_map(|(_, it)| it.scratchpad).collect()
 }
@@ -233,15 +238,8 @@ impl Host {
                             .into_iter()
                             .for_each(|it| self.announce_commands(&it));
                     }
-                    ClientRequest::LoadSession(params) => {
-                        let session = params.session_id.0.clone();
-                        let loaded = self.load_session(params);
-                        let is_open = loaded.is_ok();
-                        reply.send::<methods::LoadSession>(loaded);
-                        if is_open {
-                            self.announce_commands(&session);
-                        }
-                    }
+                    ClientRequest::LoadSession(params) => self.load_session(params, reply),
+                    ClientRequest::SessionMessages(params) => self.session_messages(params, reply),
                     ClientRequest::ListSessions(params) => {
                         reply.send::<methods::ListSessions>(self.list_sessions(params))
                     }
@@ -378,6 +376,7 @@ impl Host {
             Event::Catalogue(catalogue) => self.catalogued(*catalogue),
             Event::Processes(session) => self.processes_changed(&session),
             Event::Abandoned => self.drop_abandoned(),
+            Event::Replayed(session, replayed) => self.replayed_by_task(&session, replayed),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
                     // The receiver ends the process; if it is gone, the process is ending.

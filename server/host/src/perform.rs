@@ -1,6 +1,7 @@
 //! From effect to deed.
 
 mod ask_model;
+mod keeping;
 
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
@@ -145,7 +146,12 @@ impl Host {
         if is_end {
             open.given = Arc::default();
         }
-        match open.log.append(record) {
+        let appended = open.log.append(record);
+        let every = open.config.limits.snapshot_records;
+        let snapshot = (is_end && appended.is_ok() && open.log.wants_snapshot(every))
+            .then(|| (open.log.path().to_path_buf(), open.log.end().bytes));
+        let conflict = open.log.take_conflict();
+        match appended {
             Ok(()) if is_end => {
                 if let Some(file) = open.log.syncable() {
                     self.runtime.spawn_blocking(move || {
@@ -167,6 +173,12 @@ impl Host {
                 );
                 self.show_error(&text);
             }
+        }
+        if let Some((log, until)) = snapshot {
+            self.write_snapshot(log, until);
+        }
+        if let Some(old) = conflict {
+            self.say_conflict(session, &old);
         }
     }
 

@@ -32,7 +32,7 @@ pub fn call_id(call: CallId) -> acp::ToolCallId {
     acp::ToolCallId::new(call.to_string())
 }
 
-fn session_update(update: Update) -> Option<SessionUpdate> {
+pub fn session_update(update: Update) -> Option<SessionUpdate> {
     Some(match update {
         Update::User(it) => SessionUpdate::UserMessageChunk(chunk(it)),
         Update::Text(it) => SessionUpdate::AgentMessageChunk(chunk(it)),

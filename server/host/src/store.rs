@@ -5,12 +5,16 @@ pub mod approvals;
 pub mod checkpoints;
 pub mod journal;
 pub mod learned;
+pub mod lines;
 mod list;
 mod log;
+pub mod pages;
 pub mod permissions;
 mod pictures;
+pub mod search;
+pub mod snapshot;
 
-pub use list::{Listed, list, new_id, path, title_of};
+pub use list::{Listed, list, new_id, newest_valid, path, title_of};
 pub use log::{Log, LogError, Voucher, now_ms, read};
 pub use pictures::Pictures;
 

@@ -20,6 +20,8 @@ macro_rules! client_requests {
             NewSession = "session/new": $crate::acp::NewSessionRequest => $crate::acp::NewSessionResponse,
             /// Opens a session from its log and replays it by `session/update`.
             LoadSession = "session/load": $crate::acp::LoadSessionRequest => $crate::acp::LoadSessionResponse,
+            /// Messages of an open session, before one or the newest.
+            SessionMessages = "undine/session/messages": $crate::messages::MessagesParams => $crate::messages::MessagesResult,
             /// Lists the sessions of a folder, newest first.
             ListSessions = "session/list": $crate::acp::ListSessionsRequest => $crate::acp::ListSessionsResponse,
             /// Runs one turn. The answer comes when the turn has ended, and says why. A prompt that

@@ -12,6 +12,7 @@ pub mod config;
 pub mod document;
 pub mod goal;
 pub mod hunks;
+pub mod messages;
 pub mod methods;
 pub mod models;
 pub mod permission;

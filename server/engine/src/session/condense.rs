@@ -39,7 +39,10 @@ impl Fold {
         session.has_blocked = carried.blocked;
         session.replayed.clone_from(&carried.replayed);
         session.tally = Tally::default();
-        carried.used.iter().for_each(|it| session.tally.take_used(it));
+        carried
+            .used
+            .iter()
+            .for_each(|it| session.tally.take_used(it));
         session.last = carried.last.as_ref().map(of_tokens);
         self.turn = carried.turn;
         let open = carried.open.iter().cloned();
@@ -106,7 +109,9 @@ impl Fold {
         }
         let forked = forked.map(|(session, message)| Record::Forked { session, message });
         records.list.extend(forked);
-        records.list.extend(title.map(|title| Record::Title { title }));
+        records
+            .list
+            .extend(title.map(|title| Record::Title { title }));
         history
             .into_iter()
             .for_each(|it| records.entry(it, compaction));

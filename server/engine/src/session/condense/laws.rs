@@ -26,11 +26,21 @@ pub(in crate::session) fn hold(records: &[Record], rng: &mut Rng) {
         let cut = rng.usize(0..=records.len());
         let (before, after) = records.split_at(cut);
         let condensed = condense(before);
-        assert_eq!(folded(condensed.iter().chain(after), laws::settings()), whole);
-        assert_eq!(condense(&condensed), condensed, "condensed twice is another");
+        assert_eq!(
+            folded(condensed.iter().chain(after), laws::settings()),
+            whole
+        );
+        assert_eq!(
+            condense(&condensed),
+            condensed,
+            "condensed twice is another"
+        );
         // As a file has it.
         let text = serde_json::to_string(&condensed).unwrap();
-        assert_eq!(serde_json::from_str::<Vec<Record>>(&text).unwrap(), condensed);
+        assert_eq!(
+            serde_json::from_str::<Vec<Record>>(&text).unwrap(),
+            condensed
+        );
         // A log that others may have written.
         let harmless = |it: &[Record]| -> Vec<Record> {
             let it = it.iter().cloned();
