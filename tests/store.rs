@@ -110,7 +110,8 @@ fn a_session_whose_log_is_damaged_opens_from_its_snapshot_and_says_so() {
     stage.restart();
     let updates = stage.editor.load(&session).unwrap();
     let shown = texts(updates.iter().map(|it| serde_json::to_value(it).unwrap()));
-    assert_eq!(shown[1..], ["second", "two"]);
+    assert!(shown.ends_with(&["second".to_owned(), "two".to_owned()]));
+    assert!(!shown.contains(&"first".to_owned()), "{shown:?}");
     stage.editor.take("the word on the damage", |it| {
         it["method"] == "window/showMessage"
             && it["params"]["message"]

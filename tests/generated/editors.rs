@@ -25,6 +25,7 @@ const EDITORS: &[Editor] = &[
                 "undine/usage",
                 "the plugin has no view of its own for it; the prompt `/usage` serves",
             ),
+            ("undine/session/messages", "the plugin loads sessions whole"),
             ("undine/process/list", NO_VIEW),
             ("undine/process/read", NO_VIEW),
             ("undine/process/stop", NO_VIEW),
@@ -37,6 +38,7 @@ const EDITORS: &[Editor] = &[
         without: &[
             ("session/new", NO_INTERFACE),
             ("session/load", NO_INTERFACE),
+            ("undine/session/messages", NO_INTERFACE),
             ("session/list", NO_INTERFACE),
             ("session/prompt", NO_INTERFACE),
             ("session/set_mode", NO_INTERFACE),
