@@ -15,7 +15,7 @@ const ENGINE: Layers = &[
     &["review"],
     &["provider"],
     // What is known of models, and what they cost.
-    &["models", "usage"],
+    &["models", "usage", "numbers"],
     &["config"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],

@@ -2,6 +2,8 @@
 
 pub mod instructions;
 pub mod project;
+#[cfg(test)]
+mod speed;
 
 use crate::provider::{
     Content, Image, Load, Message, ModelRequest, ToolCall, ToolResult, native, stands_alone,

@@ -9,10 +9,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use super::{Endpoint, ModelEvent, Wire};
-use crate::context::{Answer, Entry, build};
+use super::{ModelEvent, Wire};
 use crate::redact::Stream;
-use crate::session::Settings;
 
 const N_DELTAS: usize = 200_000;
 
@@ -111,52 +109,4 @@ fn best_of(work: impl Fn()) -> f64 {
     };
     let best = (0..5).map(took).fold(f64::MAX, f64::min);
     best * 1e9 / N_DELTAS as f64
-}
-
-#[test]
-#[ignore = "a measurement, for release builds"]
-fn price_of_a_long_history() {
-    let settings = Settings {
-        model: "m".to_owned(),
-        ..Settings::default()
-    };
-    let endpoint = Endpoint {
-        base_url: "http://127.0.0.1:1/v1".to_owned(),
-        key: None,
-        extra_headers: Vec::new(),
-    };
-    for n in [20, 5_000] {
-        let text =
-            "please look at the function parse_header and tell me why it reads the length twice";
-        let history: Vec<Entry> = (0..n / 2)
-            .flat_map(|number| {
-                let mut answer = Answer::new(number, "m");
-                answer.say(text, "", None);
-                [Entry::User(text.into()), Entry::Answer(answer)]
-            })
-            .collect();
-        for &wire in Wire::ALL {
-            let (mut built, mut written, mut bytes) = (Vec::new(), Vec::new(), 0);
-            for _ in 0..50 {
-                let start = Instant::now();
-                let request = build(&settings, &history);
-                built.push(start.elapsed());
-                let start = Instant::now();
-                let http = wire.provider().request(&endpoint, &request);
-                bytes = black_box(http).body.len();
-                drop(request);
-                written.push(start.elapsed());
-            }
-            let median = |times: &mut Vec<std::time::Duration>| {
-                times.sort();
-                times[times.len() / 2]
-            };
-            eprintln!(
-                "{n} messages, {}: built in {:?}, written in {:?}, {bytes} bytes",
-                wire.name(),
-                median(&mut built),
-                median(&mut written)
-            );
-        }
-    }
 }

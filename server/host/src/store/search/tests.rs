@@ -1,3 +1,5 @@
+//! Words are found as they were said, each once.
+
 use super::*;
 use crate::store::Log;
 use fastrand::Rng;

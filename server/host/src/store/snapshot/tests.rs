@@ -1,3 +1,5 @@
+//! A snapshot is as good as what it covers, or does not count.
+
 use super::*;
 use crate::store::log::{Log, read as read_log};
 use protocol::record::{EndReason, Kept, Trigger};
