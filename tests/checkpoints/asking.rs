@@ -66,9 +66,19 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "stop",
             "add-dir",
             "permissions",
-            "forget",
             "model",
             "reasoning",
+            "rename",
+            "export",
+            "fork",
+            "rewind",
+            "sessions",
+            "clear",
+            "memory",
+            "remember",
+            "forget",
+            "consolidate-memory",
+            "todos",
             "usage"
         ]
     );

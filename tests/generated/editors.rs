@@ -17,6 +17,9 @@ const NO_INTERFACE: &str =
 const NO_VIEW: &str =
     "the plugin has no view of processes yet; the prompts `/logs` and `/stop` serve";
 
+const NO_VIEW_OF_MEMORY: &str = "the plugin has no view of the memory yet; the prompts `/memory`, `/remember` and `/forget` serve";
+const NO_AGENTS: &str = "the plugin has no view of subagents yet; their calls show what they do, and the prompt `/agents` serves";
+
 const EDITORS: &[Editor] = &[
     Editor {
         folder: "editors/nvim",
@@ -26,11 +29,33 @@ const EDITORS: &[Editor] = &[
                 "the plugin has no view of its own for it; the prompt `/usage` serves",
             ),
             ("undine/session/messages", "the plugin loads sessions whole"),
+            ("undine/memory/list", NO_VIEW_OF_MEMORY),
+            ("undine/memory/add", NO_VIEW_OF_MEMORY),
+            ("undine/memory/remove", NO_VIEW_OF_MEMORY),
+            (
+                "session/resume",
+                "the plugin keeps no transcript over a restart; it loads",
+            ),
+            (
+                "session/close",
+                "a session stays open as long as its server runs",
+            ),
+            (
+                "undine/session/fork",
+                "the prompts `/fork` and `/rewind` serve",
+            ),
+            ("undine/session/export", "the prompt `/export` serves"),
+            ("undine/session/search", "the prompt `/sessions` serves"),
+            (
+                "undine/context",
+                "the plugin has no view of its own for it; the prompt `/context` serves",
+            ),
             ("undine/process/list", NO_VIEW),
             ("undine/process/read", NO_VIEW),
             ("undine/process/stop", NO_VIEW),
             ("undine/process/detach", NO_VIEW),
             ("undine/process/changed", NO_VIEW),
+            ("undine/agent/detach", NO_AGENTS),
         ],
     },
     Editor {
@@ -40,6 +65,14 @@ const EDITORS: &[Editor] = &[
             ("session/load", NO_INTERFACE),
             ("undine/session/messages", NO_INTERFACE),
             ("session/list", NO_INTERFACE),
+            ("session/resume", NO_INTERFACE),
+            ("session/close", NO_INTERFACE),
+            ("session/delete", NO_INTERFACE),
+            ("undine/session/fork", NO_INTERFACE),
+            ("undine/session/rename", NO_INTERFACE),
+            ("undine/session/export", NO_INTERFACE),
+            ("undine/session/search", NO_INTERFACE),
+            ("undine/prompts", NO_INTERFACE),
             ("session/prompt", NO_INTERFACE),
             ("session/set_mode", NO_INTERFACE),
             ("session/set_config_option", NO_INTERFACE),
@@ -56,13 +89,18 @@ const EDITORS: &[Editor] = &[
             ("undine/checkpoint/restore", NO_INTERFACE),
             ("undine/permission/rules", NO_INTERFACE),
             ("undine/permission/forget", NO_INTERFACE),
+            ("undine/memory/list", NO_INTERFACE),
+            ("undine/memory/add", NO_INTERFACE),
+            ("undine/memory/remove", NO_INTERFACE),
             ("undine/models", NO_INTERFACE),
             ("undine/usage", NO_INTERFACE),
+            ("undine/context", NO_INTERFACE),
             ("undine/process/list", NO_INTERFACE),
             ("undine/process/read", NO_INTERFACE),
             ("undine/process/stop", NO_INTERFACE),
             ("undine/process/detach", NO_INTERFACE),
             ("undine/process/changed", NO_INTERFACE),
+            ("undine/agent/detach", NO_INTERFACE),
         ],
     },
 ];

@@ -10,15 +10,24 @@ const ENGINE: Layers = &[
     // Only tests have it.
     &["rounds"],
     &["redact"],
-    &["text"],
+    &["text", "front_matter"],
+    &["checklist"],
     &["policy"],
     &["review"],
     &["provider"],
+    &["memory"],
     // What is known of models, and what they cost.
     &["models", "usage", "numbers"],
+    // Files that the agent reads, and programs that it tells.
+    &["skills", "command_files", "hooks", "mentions", "problems"],
     &["config"],
+    // What was said, by number.
+    &["archive"],
     // What the model is sent is made of a session's history, and a session makes the request.
     &["context", "session"],
+    &["trace"],
+    // Sessions that work for sessions.
+    &["agents"],
 ];
 
 const HOST: Layers = &[
@@ -33,19 +42,25 @@ const HOST: Layers = &[
         "store",
         "process",
         "tasks",
+        "trace",
         "upwards",
     ],
     // The world in our terms.
     &[
+        "agent_files",
         "config_edit",
         "documents",
         "event",
         "files",
+        "hooks",
         "instructions",
         "keys",
+        "mentions",
         "layers",
+        "memory",
         "plan",
         "pdf",
+        "problems",
         "apply",
         "restore",
         "model",
@@ -54,6 +69,7 @@ const HOST: Layers = &[
         "ollama",
         "reviews",
         "unsaved",
+        "worktree",
     ],
     // What a model may call.
     &["tools"],
@@ -65,7 +81,7 @@ const HOST: Layers = &[
         "show",
         "session_host",
         "asking",
-        "classifier",
+        "aside",
         "errand",
         "handlers",
         "perform",

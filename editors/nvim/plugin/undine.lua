@@ -115,9 +115,15 @@ for name, action in pairs({ UndineLogin = "login", UndineLogout = "logout" }) do
   })
 end
 
-command("UndineSessions", function()
-  require("undine.session").pick()
-end, { desc = "Choose an earlier session and load it" })
+command("UndineSessions", function(args)
+  require("undine.sessions").pick(args.args)
+end, {
+  nargs = "?",
+  complete = function(lead)
+    return require("undine.sessions").complete(lead)
+  end,
+  desc = "Choose an earlier session and load it, rename it or remove it",
+})
 
 --- `rhs` names a command, so that a mapping and a command can never differ.
 local plugs = {

@@ -10,13 +10,20 @@ import {
     type ServerOptions,
     type StaticFeature,
 } from "vscode-languageclient/node";
+import { diagnostics, selection, symbols } from "./context";
 import { saveDocument } from "./documents";
 import * as protocol from "./protocol";
 import { RetryBar } from "./retry";
 import { chosen, type Declared, type Found } from "./settings";
 
 /** The methods that this extension answers. The server sends it no others; LSP's own serve instead. */
-const methods = [protocol.saveDocument.method, protocol.retry.method];
+const methods = [
+    protocol.saveDocument.method,
+    protocol.selection.method,
+    protocol.diagnostics.method,
+    protocol.symbols.method,
+    protocol.retry.method,
+];
 
 /** Starts the server. A server that cannot start is reported by the client itself. */
 export async function startClient(context: vscode.ExtensionContext): Promise<LanguageClient> {
@@ -32,6 +39,9 @@ export async function startClient(context: vscode.ExtensionContext): Promise<Lan
     const client = new LanguageClient("undine", "Undine", server, options);
     client.registerFeature(agentFeature);
     client.onRequest(protocol.saveDocument, (params) => saveDocument(params));
+    client.onRequest(protocol.selection, () => selection());
+    client.onRequest(protocol.diagnostics, (params) => diagnostics(params));
+    client.onRequest(protocol.symbols, (params) => symbols(params));
     const retryBar = new RetryBar();
     context.subscriptions.push(
         retryBar,

@@ -1,9 +1,15 @@
 //! From a session's history to a model request.
 
+pub mod archive;
+pub mod autocompact;
+pub mod budget;
+pub mod fill;
 pub mod instructions;
 pub mod project;
 #[cfg(test)]
 mod speed;
+pub mod summary;
+pub mod tail;
 
 use crate::provider::{
     Content, Image, Load, Message, ModelRequest, ToolCall, ToolResult, native, stands_alone,
@@ -64,6 +70,12 @@ impl Answer {
             by: by.to_owned(),
             ..Self::default()
         }
+    }
+
+    /// Whether the log has something of it.
+    pub fn is_said(&self) -> bool {
+        let has_words = !self.text.is_empty() || !self.thought.is_empty();
+        has_words || !self.calls.is_empty() || self.raw.is_some()
     }
 
     /// Adds what was said since the last record.
@@ -170,8 +182,14 @@ fn start_of(history: &[Entry], kept: Kept) -> usize {
             let prompts = prompts.filter(|(_, it)| matches!(it, Entry::User(_)));
             let n = usize::try_from(n).unwrap_or(usize::MAX);
             let start = prompts.take(n).last().map_or(end, |(at, _)| at);
-            let told = history[..start].iter().rev();
-            start - told.take_while(|it| matches!(it, Entry::Told(_))).count()
+            // An answer that said nothing is not in the log.
+            let is_told = |it: &&Entry| match it {
+                Entry::Told(_) => true,
+                Entry::Answer(answer) => !answer.is_said(),
+                Entry::User(_) | Entry::Summary(_) => false,
+            };
+            let before = history[..start].iter().rev();
+            start - before.take_while(is_told).count()
         }
     }
 }
@@ -236,6 +254,7 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
         learned: settings.learned.clone(),
         window: settings.window,
         cache_key: settings.cache_key.clone(),
+        compact_at: budget::native_threshold(settings),
         // The host's business, which knows the server.
         load: Load::default(),
     }
@@ -246,6 +265,31 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
 fn go_on(messages: &mut Vec<Message>) {
     if let Some(Message::Assistant { raw: None, .. }) = messages.last() {
         messages.push(Message::User(vec![Content::Text("[Go on.]".to_owned())]));
+    }
+}
+
+/// Cuts the longest of what the person wrote, of results and of a summary, until all of them have so many tokens at most. For a
+/// conversation that is too long and of which nothing more can be summarised.
+pub fn squeeze(request: &mut ModelRequest, tokens: u64) {
+    let mut texts: Vec<&mut String> = Vec::new();
+    for message in &mut request.messages {
+        match message {
+            Message::User(content) => {
+                texts.extend(content.iter_mut().map(|Content::Text(it)| it));
+            }
+            Message::Results(results) => texts.extend(results.iter_mut().map(|it| {
+                it.images.clear();
+                &mut it.text
+            })),
+            Message::Assistant { .. } => {}
+        }
+    }
+    let lengths = texts.iter().map(|it| it.len()).collect();
+    let cap = summary::shared_cap(lengths, budget::bytes(tokens));
+    for text in texts {
+        if text.len() > cap {
+            *text = summary::cut_middle(text, cap);
+        }
     }
 }
 

@@ -133,6 +133,13 @@ impl Gate<'_> {
                 "Denied: {} belongs to Undine's own settings and history, which tools never write.",
                 path.display()
             )),
+            Access::Write {
+                path,
+                place: Place::Memory,
+            } => Some(format!(
+                "Denied: {} is a note of the memory, which is changed by the tool memory.",
+                path.display()
+            )),
             Access::Run { reading, .. } => reading.forbidden.as_ref().map(|rule| {
                 format!(
                     "Denied: {rule}. No mode allows this and nobody can approve it here; do what is needed another \
@@ -231,12 +238,16 @@ fn stays_in_scratchpad(access: &Access) -> bool {
 pub fn is_replayable(accesses: &[Access]) -> bool {
     accesses.iter().all(|it| match it {
         Access::Write { place, .. } | Access::Run { place, .. } => match place {
-            Place::Project | Place::AddedDir | Place::Protected | Place::External => true,
+            Place::Project
+            | Place::AddedDir
+            | Place::Protected
+            | Place::Memory
+            | Place::External => true,
             Place::Scratchpad => false,
         },
         Access::Read { place, .. } => match place {
             Place::Project | Place::AddedDir => true,
-            Place::Scratchpad | Place::Protected | Place::External => false,
+            Place::Scratchpad | Place::Protected | Place::Memory | Place::External => false,
         },
         Access::Ask
         | Access::Memory { .. }

@@ -28,6 +28,7 @@ mod tally;
 
 use protocol::config::Reasoning;
 use protocol::tool::Picture;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -127,6 +128,8 @@ pub struct ModelRequest {
     pub window: Option<u64>,
     /// The same for all requests of a conversation: a provider that is told it finds its cache again. May be empty.
     pub cache_key: String,
+    /// From how many tokens on the provider is to summarise what is older, where it can. Anthropic and OpenAI's Responses are told it.
+    pub compact_at: Option<u64>,
     /// How a server on the person's own machine is to load the model. Ollama is told it.
     pub load: Load,
 }
@@ -200,7 +203,7 @@ pub enum Content {
 }
 
 /// A tool the model may call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// At most 64 of `A-Z a-z 0-9 _ -`, which every provider accepts.
     pub name: String,
@@ -210,7 +213,7 @@ pub struct ToolSpec {
 }
 
 /// A call the model made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Unique within one reply. Made by us (`call_<n>`) when the provider gave none, so it may repeat in a later reply.
     pub id: String,
@@ -235,15 +238,16 @@ pub struct ToolResult {
 }
 
 /// A picture with its bytes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     pub picture: Picture,
-    /// Base64 (RFC 4648 section 4), as every provider and every editor wants it.
+    /// Base64 (RFC 4648 section 4), as every provider and every editor wants it. A trace leaves it out.
+    #[serde(skip)]
     pub data: Arc<str>,
 }
 
 /// What a model says, in the order it says it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ModelEvent {
     /// The next piece of the answer's text. Never empty.
     Text(String),
@@ -263,7 +267,7 @@ pub enum ModelEvent {
 }
 
 /// Tokens of one reply. The parts are disjoint: their sum is what was read and written in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Read, without what stands in the next two.
     pub input: u64,
@@ -278,7 +282,7 @@ pub struct Usage {
 }
 
 /// Why an answer ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopReason {
     /// The model has said what it wanted.
     EndTurn,
@@ -286,6 +290,8 @@ pub enum StopReason {
     ToolCalls,
     /// The answer reached the token limit. A call that was cut by it is not among the events.
     MaxTokens,
+    /// The window is full. As for the limit.
+    WindowFull,
     /// The model or the provider's filter declined.
     Refusal,
     /// The provider has paused and wants the conversation back as it is, to go on.
@@ -295,7 +301,7 @@ pub enum StopReason {
 }
 
 /// Why there is no complete answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelError {
     pub kind: ModelErrorKind,
     /// One sentence for a person: what happened and what to do. Holds nothing that looks like a key.
@@ -322,7 +328,7 @@ impl ModelError {
 }
 
 /// What kind of failure, by what can be done about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ModelErrorKind {
     /// No connection, or it broke before the answer began.
     Unreachable,

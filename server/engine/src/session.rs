@@ -5,13 +5,16 @@
 
 mod approving;
 mod call;
+mod checklist;
 mod classifier;
+mod compacting;
 mod condense;
 mod effect;
 mod failing;
 mod fold;
 mod own_tools;
 mod replay;
+mod role;
 mod turn;
 mod unsaved;
 
@@ -34,25 +37,37 @@ pub use effect::{
 };
 pub use fold::{Fold, replay};
 pub use replay::{Replay, ReplayEnd};
+pub use role::Role;
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
+use crate::context::budget::{self, Measured};
 use crate::context::instructions::System;
 use crate::policy;
 use crate::provider::{Learned, NativeTool, ToolSpec, Usage};
 use crate::usage::{self, Tally};
 use protocol::approval::Rule;
 use protocol::checklist::Task;
-use protocol::config::{Reasoning, Safety};
+use protocol::config::{Compaction, Reasoning, Safety};
 use protocol::goal::Goal;
 use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, StreamId, TimerId, TurnId};
 use protocol::tool::{Access, Outcome};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
+/// What fills the window, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// The last answer's tokens.
+    Counted(Usage),
+    /// Behind a summary: tokens of the history. What every request has beside it comes on top.
+    Estimated(u64),
+}
+
 /// What a session is opened with. The host may replace it between turns.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The provider's name here.
     pub provider: String,
@@ -66,6 +81,10 @@ pub struct Settings {
     pub learned: Learned,
     /// Tokens the model can read and write together, where known.
     pub window: Option<u64>,
+    /// When older history is summarised.
+    pub compaction: Compaction,
+    /// The provider knows how to summarise by itself.
+    pub compacts_itself: bool,
     /// The same for all requests of the session.
     pub cache_key: String,
     pub system: System,
@@ -80,6 +99,10 @@ pub struct Settings {
     pub turn_answers: u32,
     /// How a model that fails is asked again.
     pub retries: Retries,
+    /// The model is guided step by step (`[output] guidance`).
+    pub guidance: bool,
+    /// Whose conversation it is.
+    pub role: Role,
     /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
     pub attended: bool,
     /// What the person has configured of what may be done without asking. The mode is the session's own.
@@ -91,7 +114,7 @@ pub struct Settings {
 }
 
 /// How a model that fails is asked again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retries {
     /// Waits for one answer (`[limits] model_retries`).
     pub most: u32,
@@ -132,12 +155,18 @@ pub struct Session {
     has_blocked: bool,
     /// What was used since the session began.
     tally: Tally,
-    /// The last answer's tokens: they fill the window.
-    last: Option<Usage>,
+    /// What fills the window.
+    last: Option<Last>,
+    /// Which answer those are of, while it is in the history.
+    measured: Option<Measured>,
     /// What the model means to do (spec 10).
     checklist: Vec<Task>,
-    /// The model wants older history summarised before it is asked again, with this in focus.
-    compact_next: Option<Option<String>>,
+    /// Answers in a row that have left it as it is.
+    stale: u32,
+    /// What time it is, milliseconds since the Unix epoch.
+    now: u64,
+    /// What is known of summaries that were made, or could not be.
+    compaction: compacting::State,
     /// What must hold before it stops by itself (spec 23).
     goal: Option<Goal>,
     /// The style that was chosen for this session.
@@ -204,12 +233,21 @@ impl Session {
             replayed: BTreeMap::new(),
             tally: Tally::default(),
             last: None,
+            measured: None,
             checklist: Vec::new(),
-            compact_next: None,
+            stale: 0,
+            now: 0,
+            compaction: compacting::State::default(),
             goal: None,
             style: None,
             next: Counters::default(),
         }
+    }
+
+    /// Says what time it is, in milliseconds since the Unix epoch: there is no clock in here. It stamps the checklist and decides
+    /// nothing.
+    pub fn set_now(&mut self, now: u64) {
+        self.now = now;
     }
 
     /// The session was not written here: whoever wrote its prompts, it was not the person, and the classifier of mode
@@ -260,7 +298,13 @@ impl Session {
 
     /// The tokens of the last answer, which fill the window.
     pub fn last_usage(&self) -> Option<Usage> {
-        self.last
+        self.last.map(|it| match it {
+            Last::Counted(tokens) => tokens,
+            Last::Estimated(history) => Usage {
+                input: budget::of_frame(&self.settings).saturating_add(history),
+                ..Usage::default()
+            },
+        })
     }
 
     /// Counts and records what an answer took, and shows it.
@@ -268,13 +312,22 @@ impl Session {
         self.count(model, purpose, tokens);
         out.push(Effect::Append(usage::record(model, purpose, &tokens)));
         // What was asked beside the conversation changes the cost and not the window.
-        out.push(Effect::Show(Update::Usage(self.last.unwrap_or_default())));
+        out.push(Effect::Show(Update::Usage(
+            self.last_usage().unwrap_or_default(),
+        )));
     }
 
     fn count(&mut self, model: &str, purpose: Purpose, tokens: Usage) {
         self.tally.add(model, tokens);
+        self.spend_on_tasks(&tokens);
         match purpose {
-            Purpose::Answer => self.last = Some(tokens),
+            Purpose::Answer => {
+                self.last = Some(Last::Counted(tokens));
+                self.measured = self.newest_answer().map(|answer| Measured {
+                    answer,
+                    tokens: usage::filled(&tokens),
+                });
+            }
             Purpose::Classifier | Purpose::Compaction | Purpose::Subagent | Purpose::Other => {}
         }
     }
@@ -289,13 +342,26 @@ impl Session {
             Input::SetMode(mode) => self.set_mode(mode, &mut effects),
             Input::Command { text, answer } => self.command(text, answer, &mut effects),
             Input::Tell(text) => self.tell_next(text, &mut effects),
+            Input::EditChecklist(edit) => self.edit_checklist(&edit, &mut effects),
+            Input::Spent {
+                model,
+                purpose,
+                tokens,
+            } => {
+                self.used(&model, purpose, tokens, &mut effects);
+            }
             Input::Model(stream, event) => self.model(stream, event, &mut effects),
+            Input::Rewritten(call, arguments) => self.rewritten(call, arguments, &mut effects),
             Input::Planned(call, plan) => self.planned(call, plan, &mut effects),
             Input::Decided(call, decision) => self.decided(call, decision, &mut effects),
             Input::Saved(call, end) => self.saved(call, end, &mut effects),
             Input::Classified(call, review) => self.classified(call, review, &mut effects),
-            // Nobody asks yet.
-            Input::Side(..) => {}
+            Input::Compact {
+                prompt,
+                text,
+                focus,
+            } => self.compact(prompt, text, focus, &mut effects),
+            Input::Side(side, answer) => self.summarised(side, answer, &mut effects),
             Input::Reasoning { model, level } => {
                 effects.push(Effect::Append(Record::Reasoning { model, level }));
             }
@@ -419,6 +485,22 @@ impl Session {
 
     fn next_answer(&mut self) -> u64 {
         Counters::take(&mut self.next.answer)
+    }
+
+    /// What the model said last, whole; empty if it has said nothing since it was last told anything.
+    pub fn last_said(&self) -> &str {
+        match self.history.last() {
+            Some(Entry::Answer(answer)) => &answer.text,
+            Some(Entry::User(_) | Entry::Told(_) | Entry::Summary(_)) | None => "",
+        }
+    }
+
+    /// What the person wrote, oldest first: what work for them may go by.
+    pub fn wishes(&self) -> Vec<String> {
+        role::wishes(&self.settings.role, &self.history)
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The running turn, or none.

@@ -213,11 +213,11 @@ async fn noted(
     checkpoint: Option<String>,
 ) -> bool {
     match &changes.by {
-        Whose::Agent(author) => {
+        Whose::Agent(_) => {
             let session = world.session.clone();
             let noted = world
                 .editor
-                .note_edit(session, author.call, files, checkpoint);
+                .note_edit(session, world.call, files, checkpoint);
             noted.await.is_ok()
         }
         Whose::Review | Whose::Person => true,

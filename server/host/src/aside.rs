@@ -156,6 +156,7 @@ impl Host {
                         session: key.clone(),
                         stream: StreamId(0),
                         inbox: said,
+                        traced: false,
                         room: async || {},
                     };
                     let origin = origin.clone();
@@ -221,7 +222,7 @@ async fn listen(model: &str, heard: &mut mpsc::Receiver<Event>) -> Result<SideAn
                 ModelEvent::Text(text) => said.text.push_str(&text),
                 ModelEvent::Thought(text) => said.thought.push_str(&text),
                 ModelEvent::Ended(stop) => {
-                    said.cut = stop == StopReason::MaxTokens;
+                    said.cut = matches!(stop, StopReason::MaxTokens | StopReason::WindowFull);
                     return Ok(said);
                 }
                 ModelEvent::Failed(error) => {

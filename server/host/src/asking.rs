@@ -1,6 +1,6 @@
 //! What we have asked the editor and not heard of yet.
 
-use crate::event::SessionKey;
+use crate::event::{Chosen, SessionKey};
 use engine::session::Question;
 use protocol::acp;
 use protocol::lsp;
@@ -19,11 +19,37 @@ pub enum Pending {
     Message(CallKey),
     ApplyEdit(oneshot::Sender<Result<lsp::ApplyWorkspaceEditResult, String>>),
     Save(oneshot::Sender<bool>),
+    Seen(oneshot::Sender<Option<serde_json::Value>>),
     Elicit(oneshot::Sender<Option<acp::ElicitationAction>>),
+    /// `window/showMessageRequest` for a question of the model's
+    Choice(oneshot::Sender<Option<Chosen>>),
     /// Whether an errand shall be done, by its number.
     Errand(u64),
     /// Nothing hangs on it.
     Ignored,
+}
+
+/// A question with choices, for an editor that knows no forms.
+pub struct Choice {
+    pub message: String,
+    /// The titles of what can be chosen.
+    pub actions: Vec<String>,
+    pub reply: oneshot::Sender<Option<Chosen>>,
+}
+
+/// What waits to be shown as a message.
+enum Waiting {
+    Permission(CallKey),
+    Choice(Choice),
+}
+
+/// What is shown as a message next.
+pub enum Message {
+    Permission(CallKey),
+    Choice {
+        message: String,
+        actions: Vec<String>,
+    },
 }
 
 #[derive(Default)]
@@ -32,8 +58,8 @@ pub struct Asking {
     pending: HashMap<i64, Pending>,
     /// Permissions that are open, whatever shows them.
     pub questions: BTreeMap<CallKey, Question>,
-    /// Those that wait for `window/showMessageRequest`, one at a time: some editors replace a second.
-    queue: VecDeque<CallKey>,
+    /// What waits for `window/showMessageRequest`, one at a time: some editors replace a second.
+    queue: VecDeque<Waiting>,
     showing: Option<i64>,
 }
 
@@ -54,7 +80,10 @@ impl Asking {
     /// Forgets a permission; answers the request that shows it, if one does.
     pub fn close_question(&mut self, call: &CallKey) -> Option<i64> {
         self.questions.remove(call);
-        self.queue.retain(|it| it != call);
+        self.queue.retain(|it| match it {
+            Waiting::Permission(it) => it != call,
+            Waiting::Choice(_) => true,
+        });
         let id = self
             .pending
             .iter()
@@ -64,7 +93,9 @@ impl Asking {
                 | Pending::Message(_)
                 | Pending::ApplyEdit(_)
                 | Pending::Save(_)
+                | Pending::Seen(_)
                 | Pending::Elicit(_)
+                | Pending::Choice(_)
                 | Pending::Errand(_)
                 | Pending::Ignored => None,
             })?;
@@ -72,32 +103,59 @@ impl Asking {
         Some(id)
     }
 
-    /// The requests of elicitations whose asker has gone.
+    /// The requests of questions whose asker has gone. A message among them makes room for the next one.
     pub fn abandoned(&mut self) -> Vec<i64> {
-        let gone: Vec<i64> = self
-            .pending
-            .iter()
-            .filter(|(_, pending)| matches!(pending, Pending::Elicit(reply) if reply.is_closed()))
-            .map(|(id, _)| *id)
-            .collect();
+        self.queue.retain(|it| match it {
+            Waiting::Permission(_) => true,
+            Waiting::Choice(it) => !it.reply.is_closed(),
+        });
+        let is_gone = |it: &Pending| match it {
+            Pending::Elicit(reply) => reply.is_closed(),
+            Pending::Choice(reply) => reply.is_closed(),
+            Pending::Seen(reply) => reply.is_closed(),
+            Pending::Permission(_)
+            | Pending::Message(_)
+            | Pending::ApplyEdit(_)
+            | Pending::Save(_)
+            | Pending::Errand(_)
+            | Pending::Ignored => false,
+        };
+        let gone = self.pending.iter().filter(|(_, it)| is_gone(it));
+        let gone: Vec<i64> = gone.map(|(id, _)| *id).collect();
         for id in &gone {
-            self.pending.remove(id);
+            self.answered(*id);
         }
         gone
     }
 
     pub fn enqueue_message(&mut self, call: CallKey) {
-        self.queue.push_back(call);
+        self.queue.push_back(Waiting::Permission(call));
     }
 
-    /// The next permission to show as a message, if none is shown; it counts as shown from now on.
-    pub fn next_message(&mut self) -> Option<(i64, CallKey)> {
+    pub fn enqueue_choice(&mut self, choice: Choice) {
+        self.queue.push_back(Waiting::Choice(choice));
+    }
+
+    /// The next message to show, if none is shown; it counts as shown from now on.
+    pub fn next_message(&mut self) -> Option<(i64, Message)> {
         if self.showing.is_some() {
             return None;
         }
-        let call = self.queue.pop_front()?;
-        let id = self.open(Pending::Message(call.clone()));
+        let (pending, message) = match self.queue.pop_front()? {
+            Waiting::Permission(call) => {
+                (Pending::Message(call.clone()), Message::Permission(call))
+            }
+            Waiting::Choice(Choice {
+                message,
+                actions,
+                reply,
+            }) => {
+                let shown = Message::Choice { message, actions };
+                (Pending::Choice(reply), shown)
+            }
+        };
+        let id = self.open(pending);
         self.showing = Some(id);
-        Some((id, call))
+        Some((id, message))
     }
 }

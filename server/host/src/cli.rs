@@ -5,9 +5,11 @@ mod doctor;
 mod login;
 mod model_list;
 mod models;
+mod replay;
 mod sessions;
 mod settings;
 mod template;
+mod trust;
 mod usage;
 
 use crate::approvals;
@@ -141,6 +143,13 @@ enum Command {
         /// The action's id, or its beginning.
         id: String,
     },
+    /// Shows the hooks that the project in this folder brings, or lets exactly these run.
+    ///
+    /// A hook is a program; what it names in the project is trusted with it. When their file changes, they run no more.
+    Trust {
+        /// The id that it shows, or off to take it back. Shows them if missing.
+        id: Option<String>,
+    },
     /// Shows every option as it counts in this folder and which layer decides it, or their JSON schema.
     ///
     /// Values that can carry keys are hidden.
@@ -176,16 +185,19 @@ enum Command {
         #[arg(long, global = true)]
         json: bool,
     },
+    /// Lists the sessions of the project in this folder, searches, prints, renames or removes them.
+    Sessions {
+        #[command(subcommand)]
+        what: Option<sessions::Sessions>,
+        /// As JSON, for programs.
+        #[arg(long, global = true)]
+        json: bool,
+    },
     /// Shows what the sessions of this folder have used, by model, and what that costs.
     Usage {
         /// As JSON, for programs.
         #[arg(long)]
         json: bool,
-    },
-    /// The sessions of this folder.
-    Sessions {
-        #[command(subcommand)]
-        what: sessions::Sessions,
     },
     /// Stores a provider's key in the system's keyring; without a name, lists where the providers' keys are.
     ///
@@ -199,6 +211,14 @@ enum Command {
     Logout {
         /// The provider's name.
         provider: String,
+    },
+    /// Runs a session's trace again, and says whether this build does the same.
+    ///
+    /// With `record = true` under `[trace]` a trace of each session is written into `traces` in the data folder. Exits
+    /// with 0 when all steps agree, with 1 when one differs, which is named.
+    Replay {
+        /// The trace's file.
+        trace: PathBuf,
     },
     /// Shows the agent at work on a sample project: no key, no network, no editor needed.
     ///
@@ -231,6 +251,9 @@ pub fn main() -> ExitCode {
         Some(Command::Restore { id, force }) => {
             checkpoints::restore(flags.command_line, id, force).unwrap_or_else(|it| complain(&it))
         }
+        Some(Command::Trust { id }) => {
+            trust::answer(id.as_deref()).unwrap_or_else(|it| complain(&it))
+        }
         Some(Command::Config { what, json }) => {
             let what = what.unwrap_or(settings::Show::Show);
             settings::show(what, json, flags.command_line).unwrap_or_else(|it| complain(&it))
@@ -243,11 +266,12 @@ pub fn main() -> ExitCode {
         Some(Command::Models { what, json }) => {
             models::run(what, json, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
+        Some(Command::Sessions { what, json }) => {
+            let what = what.unwrap_or(sessions::Sessions::List);
+            sessions::run(what, json, flags.command_line).unwrap_or_else(|it| complain(&it))
+        }
         Some(Command::Usage { json }) => {
             usage::show(json, flags.command_line).unwrap_or_else(|it| complain(&it))
-        }
-        Some(Command::Sessions { what }) => {
-            sessions::run(what, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
         Some(Command::Login { provider }) => {
             login::login(provider, flags.command_line).unwrap_or_else(|it| complain(&it))
@@ -255,6 +279,7 @@ pub fn main() -> ExitCode {
         Some(Command::Logout { provider }) => {
             login::logout(&provider, flags.command_line).unwrap_or_else(|it| complain(&it))
         }
+        Some(Command::Replay { trace }) => replay::run(&trace).unwrap_or_else(|it| complain(&it)),
         Some(Command::Demo { yes, keep }) => demo::run(demo::Options {
             model: arguments.model,
             yes,

@@ -2,6 +2,7 @@
 
 use crate::apply::{Applied, Exact};
 use crate::documents::Snapshot;
+use crate::hooks::Before;
 use crate::models::Probe;
 use crate::plan::{Plan, WorkEnd};
 use crate::restore::{Planned, Restored};
@@ -10,6 +11,9 @@ use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use crate::store::learned::ModelKey;
 use crate::store::pages::Replayed;
+use crate::worktree::{Checkout, Landed};
+use engine::agents::{Task, Wish};
+use engine::memory::Kept as Fact;
 use engine::models::Catalogue;
 use engine::provider::{Learned, ModelError, ModelEvent};
 use engine::session::{NotSaved, SideAnswer};
@@ -17,6 +21,7 @@ use engine::text::ChangeSet;
 use protocol::acp;
 use protocol::auth::ProviderKey;
 use protocol::lsp;
+use protocol::methods::Request;
 use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::{CallId, SideId, StreamId, TimerId};
@@ -24,6 +29,7 @@ use protocol::tool::Outcome;
 use ropey::Rope;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// A session's id, shared.
@@ -33,7 +39,13 @@ pub type SessionKey = Arc<str>;
 pub enum Event {
     /// In the order of the stream; what one read brought comes in one event.
     Model(SessionKey, StreamId, Vec<ModelEvent>),
+    /// What a model's server sent for an answer, before what it means; only where the session's trace is written.
+    Bytes(SessionKey, StreamId, Vec<u8>),
     Planned(SessionKey, CallId, Result<Plan, String>),
+    /// What hooks made of a call that is about to be planned.
+    Hooked(SessionKey, CallId, Before),
+    /// What prompts mention has been looked up, for the prompt of this number.
+    Mentioned(SessionKey, u64, String),
     /// What the classifier said of a call, or why nothing.
     Classified(SessionKey, CallId, Result<SideAnswer, String>),
     /// What a model said that was asked beside the conversation.
@@ -53,6 +65,8 @@ pub enum Event {
     Written(Vec<Written>),
     /// An errand's task has answered, by the errand's number.
     Errand(u64, Found),
+    /// A model has named which of these facts can go, for the errand of this number.
+    Consolidate(u64, Vec<Fact>, Result<SideAnswer, ModelError>),
     /// The person approves a stored action.
     Approve(Box<Approve>),
     /// Something that the person must hear of, whatever became of the call that met with it.
@@ -83,6 +97,14 @@ pub enum Event {
     Window(ModelKey, u64),
     /// The catalogue of models was fetched.
     Catalogue(Box<Catalogue>),
+    /// A checkout for a subagent is there, or is not.
+    Checkout(Box<MadeCheckout>),
+    /// What a subagent changed in its checkout is in the project, or is not.
+    Landed(SessionKey, Box<Checkout>, Result<Landed, String>),
+    /// A subagent has worked as long as it may, in the piece of work with this number.
+    AgentTime(SessionKey, u64),
+    /// What a subagent does is to be shown.
+    AgentProgress(SessionKey),
     /// A task has gone that may have asked the person something.
     Abandoned,
     /// A long session was replayed to the editor. The error is for the person.
@@ -98,8 +120,21 @@ pub enum Found {
     /// Before the person is asked.
     Planned(Result<Planned, String>),
     Restored(Result<Restored, String>),
+    /// What is kept over sessions.
+    Memory(Result<Vec<Fact>, String>),
+    /// The same, to be consolidated.
+    Consolidate(Result<Vec<Fact>, String>),
     /// What the person is told.
     Said(Result<String, String>),
+}
+
+/// A checkout that a call waits for, which wants a subagent to work in it. The error is for the model.
+pub struct MadeCheckout {
+    pub session: SessionKey,
+    pub call: CallId,
+    pub task: Task,
+    pub reply: oneshot::Sender<Result<String, String>>,
+    pub made: Result<Box<Checkout>, String>,
 }
 
 /// An approval of a stored action, and who waits for what becomes of it.
@@ -213,11 +248,39 @@ pub enum Ask {
         request: Box<acp::CreateElicitationRequest>,
         reply: oneshot::Sender<Option<acp::ElicitationAction>>,
     },
+    /// Offers choices by a message; `None`: the editor cannot.
+    Choose {
+        message: String,
+        actions: Vec<String>,
+        reply: oneshot::Sender<Option<Chosen>>,
+    },
+    /// Has a subagent work for a call, or ended. Answered with what the call ends with, both for the model; not answered when the
+    /// subagent is ended with the call.
+    Agent {
+        session: SessionKey,
+        call: CallId,
+        wish: Box<Wish>,
+        reply: oneshot::Sender<Result<String, String>>,
+    },
+    /// Asks the editor something of what the person sees there; `None`: it has no answer, or does not know the method.
+    Seen {
+        method: &'static str,
+        params: serde_json::Value,
+        reply: oneshot::Sender<Option<serde_json::Value>>,
+    },
     /// Opens a web page outside the editor; answers whether the editor can.
     ShowPage {
         url: String,
         reply: oneshot::Sender<bool>,
     },
+}
+
+/// What the person did with a message that offers choices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// By its title.
+    Action(String),
+    Dismissed,
 }
 
 /// A task's way to the editor.
@@ -307,6 +370,39 @@ impl Editor {
         .await
     }
 
+    /// Has a subagent work for a call, and waits for what the call ends with.
+    pub async fn agent(
+        &self,
+        session: SessionKey,
+        call: CallId,
+        wish: Wish,
+    ) -> Result<Result<String, String>, Gone> {
+        self.ask(|reply| Ask::Agent {
+            session,
+            call,
+            wish: Box::new(wish),
+            reply,
+        })
+        .await
+    }
+
+    /// Asks the editor something of what the person sees there; nothing where it has no answer in time.
+    pub async fn seen<R: Request>(
+        &self,
+        params: R::Params,
+        patience: Duration,
+    ) -> Option<R::Result> {
+        let params = serde_json::to_value(params).ok()?;
+        let method = R::METHOD;
+        let asking = self.ask(|reply| Ask::Seen {
+            method,
+            params,
+            reply,
+        });
+        let answer = tokio::time::timeout(patience, asking).await.ok()?.ok()??;
+        serde_json::from_value(answer).ok()
+    }
+
     /// Opens a web page for the person; false where the editor cannot.
     pub async fn show_page(&self, url: String) -> Result<bool, Gone> {
         self.ask(|reply| Ask::ShowPage { url, reply }).await
@@ -347,6 +443,23 @@ impl Editor {
         self.ask(|reply| Ask::Elicit {
             session,
             request: Box::new(request),
+            reply,
+        })
+        .await
+    }
+}
+
+impl Editor {
+    /// Offers choices by their titles, in an editor that knows no forms.
+    pub async fn choose(
+        &self,
+        message: String,
+        actions: Vec<String>,
+    ) -> Result<Option<Chosen>, Gone> {
+        let _end = Abandon(&self.inbox);
+        self.ask(|reply| Ask::Choose {
+            message,
+            actions,
             reply,
         })
         .await

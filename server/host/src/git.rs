@@ -5,11 +5,12 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 /// How long git may take.
@@ -91,6 +92,54 @@ pub async fn keeps_plain(file: &Path) -> bool {
     keeps(file).await.unwrap_or(false)
 }
 
+/// What a work tree has changed since its last commit, and which files are new, by their names; `None` where there is
+/// no repository, git is missing or it takes too long. `limit` in bytes.
+pub async fn changes(folder: &Path, limit: u64) -> Option<String> {
+    // A filter is a program that the repository's configuration names; with an empty one git runs none.
+    let arguments = ["config", "-z", "--name-only", "--get-regexp", "^filter\\."];
+    let filters = said(folder, &arguments.map(OsString::from), SMALL)
+        .await
+        .unwrap_or_default();
+    let filters = String::from_utf8(filters).ok()?;
+    let mut keys: Vec<&str> = filters.split('\0').filter(|it| !it.is_empty()).collect();
+    keys.dedup();
+    let mut without = vec![("GIT_CONFIG_COUNT".to_owned(), keys.len().to_string())];
+    for (at, key) in keys.iter().enumerate() {
+        without.push((format!("GIT_CONFIG_KEY_{at}"), (*key).to_owned()));
+        without.push((format!("GIT_CONFIG_VALUE_{at}"), String::new()));
+    }
+    let diff = [
+        "diff",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=all",
+        "HEAD",
+        "--",
+        ".",
+    ];
+    let diff = said_with(folder, &diff.map(OsString::from), limit, &without).await?;
+    let new = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--exclude-standard",
+        "--",
+        ".",
+    ];
+    let new = said_with(folder, &new.map(OsString::from), limit, &without).await?;
+    let mut text = String::from_utf8_lossy(&diff).into_owned();
+    let new = String::from_utf8_lossy(&new);
+    let names: Vec<&str> = new.split('\0').filter(|it| !it.is_empty()).collect();
+    if !names.is_empty() {
+        text.push_str(&format!(
+            "New files, not in git yet:\n{}\n",
+            names.join("\n")
+        ));
+    }
+    Some(text)
+}
+
 async fn keeps(file: &Path) -> Option<bool> {
     let (folder, name) = (file.parent()?, file.file_name()?);
     let attributes = ["check-attr", "-z", "text", "eol", "--"].map(OsString::from);
@@ -124,6 +173,25 @@ const SMALL: u64 = 64 << 10;
 
 /// What git answers in a folder; `None` where it fails.
 async fn said(folder: &Path, arguments: &[OsString], limit: u64) -> Option<Vec<u8>> {
+    said_with(folder, arguments, limit, &[]).await
+}
+
+/// As [`said`], with more in its environment.
+async fn said_with(
+    folder: &Path,
+    arguments: &[OsString],
+    limit: u64,
+    environment: &[(String, String)],
+) -> Option<Vec<u8>> {
+    let mut git = command(folder);
+    git.args(arguments)
+        .envs(environment.iter().map(|(name, value)| (name, value)));
+    let work = output(git, Vec::new(), limit);
+    tokio::time::timeout(PATIENCE, work).await.ok()?.ok()
+}
+
+/// Git in a folder, with nothing of the repository's that could run, and with nobody to ask.
+pub fn command(folder: &Path) -> Command {
     let mut git = Command::new("git");
     let keep = |name: &str| std::env::var_os(name).map(|it| (name.to_owned(), it));
     git.env_clear()
@@ -141,21 +209,55 @@ async fn said(folder: &Path, arguments: &[OsString], limit: u64) -> Option<Vec<u
         .args(["-c", "protocol.allow=never"])
         .arg("-C")
         .arg(folder)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
         .kill_on_drop(true);
-    let work = async move {
-        let mut child = git.spawn().ok()?;
-        let mut bytes = Vec::new();
-        let out = child.stdout.take()?;
-        out.take(limit + 1).read_to_end(&mut bytes).await.ok()?;
-        if bytes.len() as u64 > limit {
-            return None;
+    git
+}
+
+/// What git says, at most `limit` bytes, with this on its stdin. The error is what it said of its failure, a line
+/// without a full stop.
+pub async fn output(mut git: Command, input: Vec<u8>, limit: u64) -> Result<Vec<u8>, String> {
+    let is_missing = |it: &io::Error| it.kind() == io::ErrorKind::NotFound;
+    git.stdin(match input.is_empty() {
+        true => Stdio::null(),
+        false => Stdio::piped(),
+    })
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped());
+    let mut child = git.spawn().map_err(|it| match is_missing(&it) {
+        true => "there is no program git".to_owned(),
+        false => format!("git does not start ({it})"),
+    })?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let writing = async {
+        if let Some(mut stdin) = stdin {
+            // One that does not want to hear more says why by its exit.
+            let _ = stdin.write_all(&input).await;
         }
-        let end = child.wait().await.ok()?;
-        end.success().then_some(bytes)
     };
-    tokio::time::timeout(PATIENCE, work).await.ok().flatten()
+    let reading = read(stdout, limit);
+    let ((), said, complaint) = tokio::join!(writing, reading, read(stderr, SMALL));
+    if said.len() as u64 > limit {
+        return Err(format!("git says more than {limit} bytes"));
+    }
+    let end = child.wait().await.map_err(|it| it.to_string())?;
+    match end.success() {
+        true => Ok(said),
+        false => {
+            let complaint = String::from_utf8_lossy(&complaint);
+            let line = complaint.lines().find(|it| !it.trim().is_empty());
+            let line = line.unwrap_or("git failed without a word").trim();
+            let line = line.strip_prefix("fatal: ").unwrap_or(line);
+            Err(line.trim_end_matches('.').to_owned())
+        }
+    }
+}
+
+/// All that comes, or one byte more than `limit`.
+async fn read(from: Option<impl AsyncRead + Unpin>, limit: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(from) = from {
+        // What was cut off fails by its exit.
+        let _ = from.take(limit + 1).read_to_end(&mut bytes).await;
+    }
+    bytes
 }

@@ -1,13 +1,16 @@
 //! What the loop does with each message of the editor, one file a group of methods.
 
 mod actions;
+mod agents;
 mod annotations;
 mod answers;
 mod approvals;
 mod auth;
 mod checkpoints;
+mod command_files;
 mod commands;
 mod commits;
+mod context;
 mod cut_off;
 mod diagnostics;
 mod documents;
@@ -16,6 +19,7 @@ mod folders;
 mod hints;
 mod lenses;
 mod lifecycle;
+mod memory;
 mod model_lists;
 mod models;
 mod permissions;
@@ -28,6 +32,7 @@ mod review_actions;
 mod saving;
 mod sessions;
 mod shown_hunks;
+mod todos;
 mod usage;
 mod virtual_documents;
 
@@ -36,6 +41,7 @@ pub(crate) use checkpoints::{line as checkpoint_line, wire as wire_checkpoint};
 pub(crate) use refresh::Shown;
 pub(crate) use reverting::Reviewing;
 pub(crate) use saving::SaveWaiter;
+pub(crate) use sessions::{exported, rename, session_time};
 pub(crate) use usage::report as usage_report;
 
 use crate::main_loop::Host;

@@ -56,8 +56,8 @@ impl Instructions {
     }
 }
 
-/// The head of a file, as much as could ever be used.
-fn text(path: &Path, root: &Path, folders: &[PathBuf]) -> io::Result<String> {
+/// The head of a file, as much as could ever be used. `folders` are those that speak for the project in `root`.
+pub(crate) fn text(path: &Path, root: &Path, folders: &[PathBuf]) -> io::Result<String> {
     // One that leads nowhere is there all the same.
     path.symlink_metadata()?;
     let other = |it: &str| Err(io::Error::other(it.to_owned()));
@@ -72,9 +72,15 @@ fn text(path: &Path, root: &Path, folders: &[PathBuf]) -> io::Result<String> {
     if !real.starts_with(root) && !upwards::is_of_owner(&real, root) {
         return other("it belongs to another person");
     }
+    head(&real)
+}
+
+/// As [`text`], of a file that is the person's own: it may lead anywhere.
+pub(crate) fn head(path: &Path) -> io::Result<String> {
+    let other = |it: &str| Err(io::Error::other(it.to_owned()));
     let mut bytes = Vec::new();
     let limit = MAX_BYTES as u64 + 1;
-    regular::open(&real)?.take(limit).read_to_end(&mut bytes)?;
+    regular::open(path)?.take(limit).read_to_end(&mut bytes)?;
     let is_cut = bytes.len() > MAX_BYTES;
     if bytes.contains(&0) {
         return other("it is no text");

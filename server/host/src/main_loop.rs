@@ -3,7 +3,7 @@
 //! One event at a time, from the editor or from a task; `handle` never awaits. A fault in one event
 //! is logged and answered, and the loop goes on.
 
-use crate::asking::Asking;
+use crate::asking::{Asking, Choice};
 use crate::client::Client;
 use crate::documents::Documents;
 use crate::errand::{Errand, ListWish};
@@ -20,11 +20,12 @@ use crate::process::background::Jobs;
 use crate::reviews::Reviews;
 use crate::scratchpad::Scratchpad;
 use crate::session_host::OpenSession;
-use crate::store::Folders;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::learned::LearnedModels;
 use crate::store::permissions::Permissions;
+use crate::store::{Folders, now_ms};
 use crate::tasks::Tasks;
+use crate::trace::Trace;
 use engine::provider::ModelEvent;
 use engine::session::Input;
 use protocol::config::Limits;
@@ -116,6 +117,13 @@ pub enum TaskKey {
     Side(SessionKey, SideId),
     Timer(SessionKey, TimerId),
     Errand(u64),
+    /// A subagent's time.
+    AgentTime(SessionKey),
+    /// What it does is to be shown.
+    AgentProgress(SessionKey),
+    /// Its checkout is made, for a call; its changes are brought back.
+    Checkout(SessionKey, CallId),
+    Landing(SessionKey),
 }
 
 /// Runs until the editor's inbox is closed or the process is to end; then ends every turn, so that its
@@ -208,12 +216,17 @@ impl Host {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
+        open.session.set_now(now_ms());
         let mut effects = Vec::new();
         if let Some(text) = told {
-            effects = open.session.step(Input::Tell(text));
+            effects = open.step(Input::Tell(text));
         }
-        effects.extend(open.session.step(input));
+        let is_mode = matches!(input, Input::SetMode(_));
+        effects.extend(open.step(input));
         self.perform(session, effects);
+        if is_mode {
+            self.agents_follow(session);
+        }
         // A plan holds whole files; that of a call which was denied or cancelled will not run.
         if let Some(open) = self.sessions.get_mut(session)
             && !(open.plans.is_empty() && open.accepted.is_empty())
@@ -222,6 +235,11 @@ impl Host {
             open.plans.retain(|call, _| open_calls.contains(call));
             open.accepted.retain(|call, _| open_calls.contains(call));
         }
+    }
+
+    /// Where what happens to a session is written, if it is.
+    fn trace_of(&mut self, session: &SessionKey) -> Option<&mut Trace> {
+        self.sessions.get_mut(session)?.trace.as_mut()
     }
 
     fn front(&mut self, event: FrontEvent) {
@@ -240,6 +258,26 @@ impl Host {
                     }
                     ClientRequest::LoadSession(params) => self.load_session(params, reply),
                     ClientRequest::SessionMessages(params) => self.session_messages(params, reply),
+                    ClientRequest::ResumeSession(params) => {
+                        let session = params.session_id.0.clone();
+                        let resumed = self.resume_session(params);
+                        let is_open = resumed.is_ok();
+                        reply.send::<methods::ResumeSession>(resumed);
+                        if is_open {
+                            self.announce_commands(&session);
+                        }
+                    }
+                    ClientRequest::CloseSession(params) => self.close_session(&params, reply),
+                    ClientRequest::DeleteSession(params) => self.delete_session(&params, reply),
+                    ClientRequest::ForkSession(params) => {
+                        reply.send::<methods::ForkSession>(self.fork_session(&params))
+                    }
+                    ClientRequest::RenameSession(params) => {
+                        reply.send::<methods::RenameSession>(self.rename_session(&params))
+                    }
+                    ClientRequest::ExportSession(params) => self.export_session(params, reply),
+                    ClientRequest::SearchSessions(params) => self.search_sessions(params, reply),
+                    ClientRequest::SearchPrompts(params) => self.search_prompts(params, reply),
                     ClientRequest::ListSessions(params) => {
                         reply.send::<methods::ListSessions>(self.list_sessions(params))
                     }
@@ -251,6 +289,9 @@ impl Host {
                         reply.send::<methods::SetConfigOption>(self.set_config_option(&params))
                     }
                     ClientRequest::ListModels(params) => self.list_models(&params, reply),
+                    ClientRequest::SessionContext(params) => {
+                        reply.send::<methods::SessionContext>(self.session_context(&params))
+                    }
                     ClientRequest::SessionUsage(params) => {
                         reply.send::<methods::SessionUsage>(self.session_usage(&params))
                     }
@@ -278,6 +319,9 @@ impl Host {
                     ClientRequest::ForgetRule(params) => {
                         reply.send::<methods::ForgetRule>(self.forget_rule(&params))
                     }
+                    ClientRequest::ListMemory(params) => self.list_memory(&params, reply),
+                    ClientRequest::AddMemory(params) => self.add_memory(params, reply),
+                    ClientRequest::RemoveMemory(params) => self.remove_memory(params, reply),
                     ClientRequest::ListProcesses(params) => {
                         reply.send::<methods::ListProcesses>(self.list_processes(&params))
                     }
@@ -287,6 +331,9 @@ impl Host {
                     ClientRequest::StopProcess(params) => self.stop_process(&params, reply),
                     ClientRequest::DetachProcess(params) => {
                         reply.send::<methods::DetachProcess>(self.detach_process(&params))
+                    }
+                    ClientRequest::DetachAgent(params) => {
+                        reply.send::<methods::DetachAgent>(self.detach_agent(&params))
                     }
                     ClientRequest::AuthStatus(params) => self.auth_status(params, reply),
                     ClientRequest::SetKey(params) => self.set_key(params, reply),
@@ -338,7 +385,14 @@ impl Host {
                     self.step(&session, Input::Model(stream, event));
                 }
             }
+            Event::Bytes(session, stream, bytes) => {
+                if let Some(trace) = self.trace_of(&session) {
+                    trace.took(stream, bytes);
+                }
+            }
             Event::Planned(session, call, plan) => self.planned(&session, call, plan),
+            Event::Mentioned(session, number, text) => self.mentioned(&session, number, text),
+            Event::Hooked(session, call, before) => self.hooked(&session, call, before),
             Event::Classified(session, call, review) => {
                 self.step(&session, Input::Classified(call, review));
             }
@@ -355,9 +409,14 @@ impl Host {
             Event::Finished(session, call, end) => self.finished(&session, call, end),
             Event::Editor(ask) => self.ask(ask),
             Event::Errand(number, found) => self.found(number, found),
+            Event::Consolidate(number, kept, answer) => self.consolidate(number, kept, answer),
             Event::Approve(approve) => self.approve(*approve),
             Event::Trouble(text) => self.show_error(&text),
-            Event::Written(files) => self.written(&files),
+            Event::Written(mut files) => {
+                // What is changed there is reviewed once it is in the project.
+                files.retain(|it| !self.is_in_checkout(&it.path));
+                self.written(&files)
+            }
             Event::Reverted(id, end) => self.reverted(id, end),
             Event::TellReview => self.tell_review(),
             Event::Committed(texts) => {
@@ -375,6 +434,12 @@ impl Host {
             Event::KeysAt(keys) => self.note_keys(&keys),
             Event::Catalogue(catalogue) => self.catalogued(*catalogue),
             Event::Processes(session) => self.processes_changed(&session),
+            Event::Checkout(made) => self.agent_has_checkout(*made),
+            Event::Landed(session, checkout, landed) => {
+                self.agent_landed(&session, checkout, landed)
+            }
+            Event::AgentTime(session, work) => self.agent_timed_out(&session, work),
+            Event::AgentProgress(session) => self.show_agent(&session),
             Event::Abandoned => self.drop_abandoned(),
             Event::Replayed(session, replayed) => self.replayed_by_task(&session, replayed),
             Event::ParentGone => {
@@ -403,6 +468,11 @@ impl Host {
                 by,
                 reply,
             }),
+            Ask::Seen {
+                method,
+                params,
+                reply,
+            } => self.ask_seen(method, &params, reply),
             Ask::Save { uri, reply } => self.ask_save(uri, reply),
             Ask::Reviewed(reply) => self.when_reviewed(move |_| {
                 // Who asked may be gone.
@@ -416,6 +486,21 @@ impl Host {
                 reply,
             } => self.note_edit(&session, call, files, checkpoint, reply),
             Ask::Elicit { request, reply, .. } => self.ask_elicit(*request, reply),
+            Ask::Choose {
+                message,
+                actions,
+                reply,
+            } => self.ask_choice(Choice {
+                message,
+                actions,
+                reply,
+            }),
+            Ask::Agent {
+                session,
+                call,
+                wish,
+                reply,
+            } => self.ask_agent(&session, call, *wish, reply),
             Ask::ShowPage { url, reply } => drop(reply.send(self.show_page(&url))),
         }
     }
@@ -446,11 +531,15 @@ fn asks_model(input: &Input) -> bool {
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel
         | Input::Command { .. }
+        | Input::Spent { .. }
         | Input::Tell(_)
+        | Input::EditChecklist(_)
+        | Input::Rewritten(..)
         | Input::Reasoning { .. }
         | Input::Remember(_)
         | Input::Forget(_)
         | Input::Replay(_)
+        | Input::Compact { .. }
         | Input::Output(..)
         | Input::Model(
             _,

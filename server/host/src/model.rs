@@ -23,6 +23,8 @@ pub struct Sink<R> {
     pub session: SessionKey,
     pub stream: StreamId,
     pub inbox: mpsc::Sender<Event>,
+    /// The bytes go to the loop as well, for the session's trace.
+    pub traced: bool,
     /// Waits while the editor is behind, so that the model is slowed down and nothing piles up.
     pub room: R,
 }
@@ -129,6 +131,11 @@ async fn ask<R: AsyncFn()>(
         let mut events = Vec::new();
         let at_end = match next {
             Some(Ok(bytes)) => {
+                if sink.traced {
+                    let bytes = Event::Bytes(sink.session.clone(), sink.stream, bytes.to_vec());
+                    // A loop that is gone writes nothing.
+                    let _ = sink.inbox.send(bytes).await;
+                }
                 decoder.feed(&bytes, &mut events);
                 false
             }

@@ -1,6 +1,7 @@
 //! From effect to deed.
 
 mod ask_model;
+mod hooks;
 mod keeping;
 
 use crate::endpoint;
@@ -8,14 +9,18 @@ use crate::event::{Editor, Event, SessionKey};
 use crate::handlers::failing;
 use crate::lsp::{Chunk, ChunkKind, Error, ErrorCode, Reply, cancelled, code, error};
 use crate::main_loop::{Host, TaskKey};
+use crate::memory::Memory;
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
+use crate::problems;
 use crate::session_host::{OpenSession, TaskView, Waiter};
 use crate::show;
 use crate::store::Pictures;
+use crate::store::answers::Answers;
 use crate::store::checkpoints::Action;
 use crate::store::journal::Journals;
 use crate::tools;
 use crate::workspace::Workspace;
+use engine::hooks::Happened;
 use engine::policy::Hold;
 use engine::provider::{Image, ModelErrorKind, StopReason};
 use engine::redact::redact;
@@ -23,7 +28,7 @@ use engine::session::{Effect, Input, PromptEnd, Update};
 use protocol::acp;
 use protocol::config::Config;
 use protocol::lsp::MessageType;
-use protocol::methods::{self, Notification};
+use protocol::methods::{self, Notification, Request};
 use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, TurnId};
@@ -77,6 +82,7 @@ impl Host {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call));
                     self.forget_plan(session, call);
                     self.forget_run(session, call);
+                    self.end_agents_of(session, call);
                 }
                 Effect::Answer { prompts, end } => {
                     self.end_streaming(session);
@@ -84,6 +90,11 @@ impl Host {
                 }
             }
         }
+    }
+
+    /// Shows something of a session that it did not ask to be shown.
+    pub(crate) fn show_update(&mut self, session: &SessionKey, update: Update) {
+        self.show_streaming(session, update);
     }
 
     /// Shows an update. Of text that streams, what may be a part of a secret waits for the rest.
@@ -121,7 +132,7 @@ impl Host {
             .sessions
             .get(session)
             .is_some_and(|it| it.session.open_calls().any(|it| it == call));
-        if is_open {
+        if is_open || self.has_agent_for(session, call) {
             let edit = Record::Edit {
                 call,
                 files,
@@ -137,13 +148,20 @@ impl Host {
     fn append(&mut self, session: &SessionKey, record: Record) {
         self.transcript_changed(session);
         let is_end = matches!(record, Record::Ended { .. });
-        if is_end {
+        let hides_results = matches!(record, Record::Compacted { .. });
+        if let Record::Ended { reason, .. } = &record {
             self.end_streaming(session);
+            let reason = serde_json::to_value(reason).unwrap_or_default();
+            let reason = reason.as_str().unwrap_or("other");
+            self.tell_hooks(session, &Happened::TurnEnd { reason });
+        }
+        if let Record::Usage { .. } = record {
+            self.pass_usage_on(session, &record);
         }
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
-        if is_end {
+        if is_end || hides_results {
             open.given = Arc::default();
         }
         let appended = open.log.append(record);
@@ -186,6 +204,9 @@ impl Host {
         let Some(open) = self.sessions.get_mut(session) else {
             return;
         };
+        if open.child.is_some() {
+            return self.agent_does(session, &update);
+        }
         for waiter in open.waiting.values_mut() {
             if let Waiter::Task(view) = waiter
                 && let Some(message) = view.take(&update)
@@ -230,16 +251,29 @@ impl Host {
 
     /// The world as a session's tools see it now.
     pub(crate) fn world(&self, open: &OpenSession, call: CallId) -> World {
-        let author = Author {
-            session: open.key.to_string(),
-            // A call is planned and run in a turn.
-            turn: open.session.turn().unwrap_or(TurnId(0)),
-            call,
+        let author = match &open.child {
+            None => Author {
+                session: open.key.to_string(),
+                // A call is planned and run in a turn.
+                turn: open.session.turn().unwrap_or(TurnId(0)),
+                call,
+            },
+            // What it changes is the work of the call that it works for, and is reviewed there.
+            Some(child) => Author {
+                session: child.parent.to_string(),
+                turn: child.turn,
+                call: child.call,
+            },
         };
         let workspace = open.workspace.clone();
         World {
+            call,
             seen: open.seen.clone(),
             given: open.given.clone(),
+            kinds: open.told.kinds.clone(),
+            agent: open.child.as_ref().map(|it| it.kind.clone()),
+            log: Some(open.log.path().into()),
+            skill_folders: open.told.skill_folders.clone(),
             ..self.world_of(open.key.clone(), author, workspace, &open.config)
         }
     }
@@ -252,12 +286,16 @@ impl Host {
         workspace: Arc<Workspace>,
         config: &Config,
     ) -> World {
+        let memory = config.memory.enabled;
+        let root = &workspace.root().to_path_buf();
         World {
+            call: author.call,
             author,
             session,
             workspace,
             seen: Arc::default(),
             given: Arc::default(),
+            log: None,
             documents: self.documents.snapshot(),
             editor: Editor::new(self.inbox.clone()),
             encoding: self.client.encoding,
@@ -275,6 +313,12 @@ impl Host {
             checkpoints: Arc::new(self.checkpoints.with_limits(&config.limits)),
             checkpoint_first: config.safety.checkpoint_on_mutation,
             action: None,
+            memory: memory.then(|| Memory::of(&self.folders.data, root)),
+            answers: Answers::new(&self.folders.config),
+            attended: self.attended,
+            kinds: Arc::default(),
+            agent: None,
+            skill_folders: [].into(),
             key_variables: endpoint::key_variables(config).into(),
         }
     }
@@ -283,13 +327,36 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let world = self.world(open, call);
+        let mut world = self.world(open, call);
+        let hooks = self.hooks(open);
         let (inbox, key) = (self.inbox.clone(), session.clone());
-        let action = Arc::new(Action {
-            tool: tool.clone(),
-            arguments: arguments.clone(),
-        });
         self.tasks.spawn(TaskKey::Call(session.clone(), call), |token| async move {
+            let happened = Happened::BeforeToolUse { tool: &tool, input: &arguments };
+            let arguments = match hooks.hears(&happened) {
+                false => arguments,
+                true => {
+                    let mut before = hooks.before(&tool, &arguments, &token).await;
+                    if token.is_cancelled() {
+                        return;
+                    }
+                    let (denied, rewritten) = (before.denied.take(), before.rewritten.clone());
+                    // A loop that is gone needs neither word nor plan.
+                    let _ = inbox.send(Event::Hooked(key.clone(), call, before)).await;
+                    if let Some(reason) = denied {
+                        let _ = inbox.send(Event::Planned(key, call, Err(reason))).await;
+                        return;
+                    }
+                    // Hooks take their time, and the person types on.
+                    if let Ok(documents) = world.editor.documents().await {
+                        world.documents = documents;
+                    }
+                    rewritten.unwrap_or(arguments)
+                }
+            };
+            let action = Arc::new(Action {
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+            });
             // In a task of its own: a tool that panics must answer too.
             let planning = tokio::spawn(tools::plan(tool, arguments, world));
             let abort = planning.abort_handle();
@@ -349,6 +416,7 @@ impl Host {
             return;
         };
         let action = plan.action();
+        let (runner, hooked) = (self.hooks(open), action.clone());
         let tool = action.as_deref().map_or("", |it| it.tool.as_str());
         let world = World {
             checkpoint_first: open.session.wants_checkpoint(tool, plan.accesses()),
@@ -358,6 +426,10 @@ impl Host {
         let inbox = self.inbox.clone();
         let key = session.clone();
         let pictures = Pictures::beside(open.log.path());
+        let accesses = match self.client.takes(methods::Diagnostics::METHOD) {
+            true => plan.accesses().to_vec(),
+            false => Vec::new(),
+        };
         self.tasks
             .spawn(TaskKey::Call(session.clone(), call), |token| async move {
                 let started = Instant::now();
@@ -366,6 +438,8 @@ impl Host {
                     call,
                     inbox: inbox.clone(),
                 };
+                let (stopped, looking) = (token.clone(), world.clone());
+                let before = problems::before(&looking, &accesses).await;
                 // In a task of its own: a tool that panics must answer too. On a stop it has the token,
                 // and is aborted only with this task.
                 let mut work = AbortOnDrop(tokio::spawn(plan.run(Run {
@@ -375,12 +449,19 @@ impl Host {
                     accepted,
                     hold,
                 })));
-                let done = (&mut work.0).await.unwrap_or_else(|_| {
+                let mut done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(
                         "The tool failed while it ran; look at the present state before you go on."
                             .to_owned(),
                     )
                 });
+                if !before.is_empty() && matches!(done, Ok(Done::Success { .. })) {
+                    tokio::select! {
+                        biased;
+                        () = stopped.cancelled() => {}
+                        told = problems::after(&looking, before) => problems::with(&told, &mut done),
+                    }
+                }
                 // Before the log names them.
                 if let Ok(Done::Success { images, .. }) = &done
                     && !images.is_empty()
@@ -388,6 +469,9 @@ impl Host {
                     save_pictures(pictures, images.clone()).await;
                 }
                 let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                if let Some(action) = &hooked {
+                    hooks::tell_of_end(&runner, action, &done, &inbox);
+                }
                 // A loop that is gone needs no result.
                 let _ = inbox
                     .send(Event::Finished(key, call, WorkEnd { done, duration_ms }))
@@ -410,6 +494,8 @@ impl Host {
             Arc::make_mut(&mut open.seen).extend(saw);
         }
         self.forget_run(session, call);
+        // One whose call ended without it, whatever the reason.
+        self.end_agents_of(session, call);
         self.revert_before(session);
         self.step(session, Input::Finished(call, finished));
     }
@@ -423,6 +509,7 @@ impl Host {
             match open.waiting.remove(&prompt) {
                 Some(Waiter::Request { reply, .. }) => answer_request(reply, end, login.as_deref()),
                 Some(Waiter::Task(view)) => self.end_task(view, end),
+                Some(Waiter::Parent) => self.agent_ended(session, end),
                 None => {}
             }
         }
@@ -541,7 +628,9 @@ fn answer_request(reply: Reply, end: &PromptEnd, login: Option<&str>) {
 /// How a prompt ended, in ACP's words or as an error with `data: {kind, hint}`.
 fn outcome(end: &PromptEnd) -> Result<acp::StopReason, Error> {
     Ok(match end {
-        PromptEnd::Ended(StopReason::MaxTokens) => acp::StopReason::MaxTokens,
+        PromptEnd::Ended(StopReason::MaxTokens | StopReason::WindowFull) => {
+            acp::StopReason::MaxTokens
+        }
         PromptEnd::Ended(StopReason::Refusal) => acp::StopReason::Refusal,
         PromptEnd::Ended(
             StopReason::EndTurn | StopReason::ToolCalls | StopReason::Paused | StopReason::Other(_),

@@ -2,13 +2,16 @@
 
 use crate::documents::Snapshot;
 use crate::event::{Editor, Event, SessionKey};
+use crate::memory::Memory;
 use crate::process::Children;
 use crate::process::background::Jobs;
 use crate::process::sandbox::{self, Sandbox};
+use crate::store::answers::Answers;
 use crate::store::checkpoints::{Action, Checkpoints};
 use crate::store::journal::Journals;
 use crate::unsaved::Unsaved;
 use crate::workspace::{self, FilePath, Workspace};
+use engine::agents::{Kind, Kinds};
 use engine::policy::Hold;
 use engine::policy::shell::{Shell, Surroundings};
 use engine::provider::Image;
@@ -22,7 +25,7 @@ use protocol::hunks::ProposedHunk;
 use protocol::record::EditedFile;
 use protocol::review::Author;
 use protocol::session::CallId;
-use protocol::tool::{Access, Outcome};
+use protocol::tool::{Access, Outcome, Place};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -41,13 +44,17 @@ pub fn text_hash(text: &str) -> TextHash {
 #[derive(Clone)]
 pub struct World {
     pub session: SessionKey,
-    /// Whose call this is: what it changes is this author's.
+    /// This call, of that session.
+    pub call: CallId,
+    /// Whose work this is: what it changes is this author's. A subagent works for a call of another session.
     pub author: Author,
     pub workspace: Arc<Workspace>,
     pub documents: Snapshot,
     /// Files that this session has read or written, as they were then.
     pub seen: Arc<HashMap<PathBuf, TextHash>>,
     pub given: Arc<Given>,
+    /// The session's log; none: the call is of no session.
+    pub log: Option<Arc<Path>>,
     pub editor: Editor,
     pub encoding: Encoding,
     /// The editor applies `documentChanges` with versions.
@@ -68,6 +75,18 @@ pub struct World {
     pub checkpoint_first: bool,
     /// What the model asked for: a checkpoint records it.
     pub action: Option<Arc<Action>>,
+    /// What is kept over sessions; missing where that is switched off.
+    pub memory: Option<Memory>,
+    /// Answers of the person's that count for later questions too.
+    pub answers: Answers,
+    /// Somebody can be asked.
+    pub attended: bool,
+    /// The kinds of subagents that the session can start.
+    pub kinds: Arc<Kinds>,
+    /// Whose call it is, where that is a subagent.
+    pub agent: Option<Arc<Kind>>,
+    /// Folders of skills outside the project, resolved: what is in them may be read as if it were the project's.
+    pub skill_folders: Arc<[PathBuf]>,
     /// Names of environment variables that hold keys, beside the well-known ones.
     pub key_variables: Arc<[String]>,
 }
@@ -108,6 +127,18 @@ impl World {
 }
 
 impl World {
+    /// Where a file lies for reading: the person's skills are there to be read (spec 21.2).
+    pub fn place_to_read(&self, file: &FilePath) -> Place {
+        match self
+            .skill_folders
+            .iter()
+            .any(|it| file.real.starts_with(it))
+        {
+            true => Place::AddedDir,
+            false => file.place,
+        }
+    }
+
     /// Where a command line is read, for a folder that it would run in.
     pub fn surroundings(&self, folder: &FilePath) -> Surroundings {
         let own = self.workspace.roots().iter().map(PathBuf::as_path);
@@ -453,10 +484,15 @@ pub struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    pub fn reads(mut self, file: &FilePath) -> Self {
+    pub fn reads(self, file: &FilePath) -> Self {
+        self.reads_at(file, file.place)
+    }
+
+    /// As [`reads`](Self::reads), of a file that is judged as if it lay elsewhere.
+    pub fn reads_at(mut self, file: &FilePath, place: Place) -> Self {
         self.accesses.push(Access::Read {
             path: file.real.clone(),
-            place: file.place,
+            place,
         });
         self
     }

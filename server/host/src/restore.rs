@@ -8,7 +8,7 @@ use crate::event::Whose;
 use crate::files::{self, Live, Source};
 use crate::plan::World;
 use crate::regular;
-use crate::store::checkpoints::{Before, Cause, Entry, Loaded, Manifest};
+use crate::store::checkpoints::{Action, Before, Cause, Entry, Loaded, Manifest};
 use crate::workspace::FilePath;
 use engine::text::{FileText, Form, file::is_latin, visible_line};
 use protocol::tool::Place;
@@ -40,6 +40,9 @@ pub struct Restored {
     /// Those of them that only the editor's buffers hold.
     pub unsaved: Vec<String>,
     pub skipped: Vec<Skipped>,
+    /// What the call asked for that the checkpoint was made for: it is undone now, and may be wanted again (spec 3.6). Only of a
+    /// checkpoint that is as we wrote it.
+    pub action: Option<Action>,
 }
 
 /// A file that a restore passes over, and why.
@@ -54,7 +57,14 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
     for _ in 0..world.limits.edit_rounds.max(1) {
         let planned = plan(world, id).await?;
         let Planned {
-            manifest: Manifest { id, title, .. },
+            manifest:
+                Manifest {
+                    id,
+                    title,
+                    action,
+                    is_ours,
+                    ..
+                },
             changes,
             skipped,
             before,
@@ -95,6 +105,7 @@ pub async fn restore(world: &World, id: &str) -> Result<Restored, String> {
                 .filter_map(|at| changes.files.get(at).map(name))
                 .collect(),
             skipped,
+            action: action.filter(|_| is_ours),
         });
     }
     Err("The files changed again and again meanwhile; nothing was restored. Try again.".to_owned())
@@ -154,6 +165,15 @@ pub async fn plan(world: &World, id: &str) -> Result<Planned, String> {
 
 /// Makes a checkpoint of files that the person names.
 pub async fn keep(world: &World, paths: &[String]) -> Result<Manifest, String> {
+    keep_as(world, None, paths).await
+}
+
+/// As [`keep`], under a title of its own.
+pub async fn keep_as(
+    world: &World,
+    title: Option<String>,
+    paths: &[String],
+) -> Result<Manifest, String> {
     if paths.is_empty() {
         return Err("Name the files that the checkpoint is to hold.".to_owned());
     }
@@ -179,7 +199,7 @@ pub async fn keep(world: &World, paths: &[String]) -> Result<Manifest, String> {
         names.push(file.shown);
     }
     let cause = Cause {
-        title: format!("By hand: {}", names.join(", ")),
+        title: title.unwrap_or_else(|| format!("By hand: {}", names.join(", "))),
         author: None,
         action: None,
     };
@@ -248,8 +268,10 @@ fn judge(world: &World, manifest: &Manifest, entry: &Entry) -> Result<FilePath, 
         Place::Scratchpad => {
             Err("it lies in the scratchpad, of which no checkpoint holds anything")
         }
-        Place::External | Place::AddedDir if !entry.external => Err("it leads out of the project"),
-        Place::External | Place::AddedDir | Place::Project => Ok(file),
+        Place::External | Place::AddedDir | Place::Memory if !entry.external => {
+            Err("it leads out of the project")
+        }
+        Place::External | Place::AddedDir | Place::Memory | Place::Project => Ok(file),
     }
 }
 

@@ -88,6 +88,18 @@ impl Drop for Scratchpad {
     }
 }
 
+/// Removes the scratchpad of this name that a server has left, if it is this person's own and nobody holds it.
+pub fn discard(temporary: &Path, name: &str) {
+    let path = temporary.join(name);
+    if !is_name(name) || !is_ours(&path) {
+        return;
+    }
+    let Ok(_in_use) = lock(&path) else { return };
+    if let Err(error) = remove(&path) {
+        tracing::warn!(%error, path = %path.display(), "a scratchpad was not removed");
+    }
+}
+
 /// Removes scratchpads that nobody has used for some days: only this person's own, and none that a server holds.
 pub fn sweep(temporary: &Path, days: u64, now: SystemTime) {
     let Ok(entries) = fs::read_dir(temporary) else {
@@ -113,7 +125,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Whether this is a folder of ours that was last changed long ago. A link is none.
-fn is_stale(path: &Path, patience: Duration, now: SystemTime) -> bool {
+pub(crate) fn is_stale(path: &Path, patience: Duration, now: SystemTime) -> bool {
     let Ok(meta) = path.symlink_metadata() else {
         return false;
     };
@@ -132,7 +144,7 @@ fn is_own_folder(meta: &fs::Metadata) -> bool {
 }
 
 /// An error where another process holds it.
-fn lock(folder: &Path) -> io::Result<Flock<File>> {
+pub(crate) fn lock(folder: &Path) -> io::Result<Flock<File>> {
     let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
     let file = OpenOptions::new()
         .read(true)
@@ -149,6 +161,11 @@ fn remove(folder: &Path) -> io::Result<()> {
         Ok(()) => aside.as_path(),
         Err(_) => folder,
     };
+    clear(folder)
+}
+
+/// Removes a folder with all that is in it, unwritable folders too; of links only the links.
+pub(crate) fn clear(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             // Some programs make their caches unwritable, Go for instance.

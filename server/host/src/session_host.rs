@@ -7,16 +7,24 @@ use crate::plan::{Accepted, Given, Plan, TextHash};
 use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::store::learned::ModelKey;
+use crate::trace::Trace;
 use crate::workspace::Workspace;
+use crate::worktree::Checkout;
+use engine::agents::{Kind, Kinds, Progress, Roster};
+use engine::command_files::CommandFile;
 use engine::context::instructions::Further;
 use engine::context::project::InstructionFile;
 use engine::redact::Stream;
-use engine::session::{Session, Update};
-use protocol::config::Config;
-use protocol::session::{CallId, PromptId};
-use std::collections::{HashMap, HashSet};
+use engine::session::{Effect, Input, Session, Settings, Update};
+use engine::trace::Act;
+use protocol::approval::Rule;
+use protocol::config::{Config, Hook};
+use protocol::session::{AgentId, CallId, PromptId, TurnId};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::oneshot;
 
 pub struct OpenSession {
     pub key: SessionKey,
@@ -43,11 +51,30 @@ pub struct OpenSession {
     /// What it was given to read in this turn.
     pub given: Arc<Given>,
     pub waiting: HashMap<PromptId, Waiter>,
+    /// The subagents that work for it, and those that can be gone on with.
+    pub roster: Roster,
+    /// What it is to its parent, where it is a subagent itself.
+    pub child: Option<Box<Child>>,
     /// The model that was asked last.
     pub asked: Option<ModelKey>,
     /// What is shown of the answer that streams.
     pub streaming: Streaming,
+    /// Where what happens to the session is written, if the person wants that.
+    pub trace: Option<Trace>,
+    /// Prompts that wait until what they mention is looked up, and those behind them.
+    pub unsent: VecDeque<Unsent>,
     next_prompt: u64,
+}
+
+/// A prompt that is about to be sent.
+pub struct Unsent {
+    pub number: u64,
+    pub id: Id,
+    pub reply: Reply,
+    /// What the person wrote.
+    pub text: String,
+    /// What it mentions; none as long as that is not looked up.
+    pub mentioned: Option<String>,
 }
 
 /// What the model is told of files that may change at any time: looked at before each prompt.
@@ -56,6 +83,47 @@ pub struct Told {
     /// How to work in the project.
     pub files: Vec<InstructionFile>,
     pub further: Further,
+    /// Who can work for it.
+    pub kinds: Arc<Kinds>,
+    /// Folders of skills outside the project, resolved.
+    pub skill_folders: Arc<[PathBuf]>,
+    /// Commands that files define.
+    pub commands: Vec<CommandFile>,
+    /// The person's, and the project's that they trust.
+    pub hooks: Arc<[Hook]>,
+}
+
+/// A subagent, as the session it works for has it.
+pub struct Child {
+    pub parent: SessionKey,
+    pub id: AgentId,
+    pub kind: Arc<Kind>,
+    /// What it is called; never empty.
+    pub label: String,
+    /// The call that it works for, of which what it changes is a part, and that call's turn.
+    pub call: CallId,
+    pub turn: TurnId,
+    /// Who waits for the report; nobody, where it works in the background.
+    pub reply: Option<oneshot::Sender<Result<String, String>>>,
+    /// What it is to do once it may work.
+    pub task: Option<String>,
+    /// What the person wrote to the parent before.
+    pub wishes: Vec<String>,
+    /// Counts its pieces of work.
+    pub work: u64,
+    /// What it has reported, while its changes are brought into the project.
+    pub report: Option<String>,
+    /// Its checkout was named to the model and the person, and stays on the disk.
+    pub is_named: bool,
+    /// Where it works, if that is not the project.
+    pub checkout: Option<Box<Checkout>>,
+    /// It has worked as long as it may, so many seconds, and is being stopped.
+    pub timed_out: Option<u64>,
+    pub progress: Progress,
+    /// When it was shown last what it does.
+    pub shown: Option<Instant>,
+    /// It will be shown soon.
+    pub is_due: bool,
 }
 
 /// The text that streams to the person, without secrets. One at a time: an answer's text and its thoughts alternate.
@@ -111,6 +179,8 @@ pub enum Waiter {
     Request { id: Id, reply: Reply },
     /// A task that a code action started.
     Task(TaskView),
+    /// The session that it works for.
+    Parent,
 }
 
 /// What an editor without a chat sees of a task.
@@ -127,7 +197,7 @@ impl OpenSession {
         key: SessionKey,
         session: Session,
         log: Log,
-        workspace: Workspace,
+        workspace: Arc<Workspace>,
         scratchpad: Option<Scratchpad>,
         config: Arc<Config>,
     ) -> Self {
@@ -136,7 +206,7 @@ impl OpenSession {
             session,
             log,
             log_failed: false,
-            workspace: Arc::new(workspace),
+            workspace,
             scratchpad,
             config,
             choice: Choice::default(),
@@ -147,10 +217,43 @@ impl OpenSession {
             seen: Arc::default(),
             given: Arc::default(),
             waiting: HashMap::new(),
+            roster: Roster::default(),
+            child: None,
             asked: None,
             streaming: Streaming::default(),
+            trace: None,
+            unsent: VecDeque::new(),
             next_prompt: 0,
         }
+    }
+
+    /// Lets the session take something in. All that changes it goes through here and the next two, so that it is in its
+    /// trace.
+    pub fn step(&mut self, input: Input) -> Vec<Effect> {
+        let Some(trace) = &mut self.trace else {
+            return self.session.step(input);
+        };
+        let effects = self.session.step(input.clone());
+        trace.record(Act::Step(input), &effects);
+        effects
+    }
+
+    /// As [`Session::configure`].
+    pub fn configure(&mut self, settings: Settings) -> Vec<Effect> {
+        let Some(trace) = &mut self.trace else {
+            return self.session.configure(settings);
+        };
+        let effects = self.session.configure(settings.clone());
+        trace.record(Act::Configure(Box::new(settings)), &effects);
+        effects
+    }
+
+    /// As [`Session::set_standing`].
+    pub fn set_standing(&mut self, standing: Vec<Rule>) {
+        if let Some(trace) = &mut self.trace {
+            trace.record(Act::Standing(standing.clone()), &[]);
+        }
+        self.session.set_standing(standing);
     }
 
     pub fn next_prompt(&mut self) -> PromptId {
@@ -170,7 +273,7 @@ impl OpenSession {
             .iter()
             .find_map(|(prompt, waiter)| match waiter {
                 Waiter::Request { id, .. } if id == request => Some(*prompt),
-                Waiter::Request { .. } | Waiter::Task(_) => None,
+                Waiter::Request { .. } | Waiter::Task(_) | Waiter::Parent => None,
             })
     }
 
@@ -180,7 +283,7 @@ impl OpenSession {
             .iter()
             .find_map(|(prompt, waiter)| match waiter {
                 Waiter::Task(view) if view.token.as_deref() == Some(token) => Some(*prompt),
-                Waiter::Task(_) | Waiter::Request { .. } => None,
+                Waiter::Task(_) | Waiter::Request { .. } | Waiter::Parent => None,
             })
     }
 }

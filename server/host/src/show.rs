@@ -123,7 +123,7 @@ pub fn call_update(call: CallId, change: CallChange) -> acp::ToolCallUpdate {
             CallContent::Preview(Preview::Diff { path, .. } | Preview::Hunks { path, .. }) => {
                 Some(acp::ToolCallLocation::new(path.clone()))
             }
-            CallContent::Preview(Preview::Command { .. })
+            CallContent::Preview(Preview::Command { .. } | Preview::Text(_))
             | CallContent::Text(_)
             | CallContent::Image(_) => None,
         })
@@ -166,6 +166,7 @@ fn shown(content: CallContent) -> acp::ToolCallContent {
             let (line, cwd) = (redact_inert(&line), cwd.display().to_string());
             text(format!("{}\n(in {})", visible(&line), visible(&cwd)))
         }
+        CallContent::Preview(Preview::Text(it)) => text(visible(&redact_inert(&it)).into_owned()),
         CallContent::Text(mut it) => {
             redact_string(&mut it);
             text(it)
@@ -186,6 +187,7 @@ pub fn plain(previews: &[Preview], context: usize, most: usize) -> String {
     let mut text = String::new();
     for preview in previews {
         match preview {
+            Preview::Text(it) => text.push_str(&format!("\n{}", redact_inert(it))),
             Preview::Command { line, cwd } => {
                 text.push_str(&format!("\n{}\nin {}", redact_inert(line), cwd.display()))
             }

@@ -1,8 +1,11 @@
 //! What Undine keeps on disk: sessions, their logs and their list; checkpoints; what waits for an approval, what
 //! was approved for always, and what models refuse.
 
+pub mod answers;
 pub mod approvals;
 pub mod checkpoints;
+mod find;
+mod heading;
 pub mod journal;
 pub mod learned;
 pub mod lines;
@@ -11,12 +14,16 @@ mod log;
 pub mod pages;
 pub mod permissions;
 mod pictures;
-pub mod search;
+mod remove;
+mod search;
 pub mod snapshot;
+pub mod trust;
 
-pub use list::{Listed, list, new_id, newest_valid, path, title_of};
+pub use find::{prompts, search};
+pub use list::{Listed, list, new_id, newest_valid, page, path, title_of};
 pub use log::{Log, LogError, Voucher, now_ms, read};
 pub use pictures::Pictures;
+pub use remove::remove;
 
 use crate::regular;
 use nix::fcntl::{Flock, FlockArg};
@@ -64,6 +71,14 @@ impl Folders {
 }
 
 impl Folders {
+    /// Where the log of a subagent lies: never in the project, and in no list of sessions. `root` is resolved.
+    pub fn agent_log(&self, root: &Path, key: &str) -> PathBuf {
+        let folder = self.data.join("agents").join(hash(root));
+        folder.join(format!("{key}.jsonl"))
+    }
+}
+
+impl Folders {
     /// What says that a log was made by this person's Undine, and did not come with the project: a file
     /// outside of it, named after the log.
     pub fn voucher(&self, log: &Path) -> PathBuf {
@@ -86,6 +101,16 @@ impl Folders {
             .ok()
             .flatten()?;
         String::from_utf8(kept).ok().filter(|it| !it.is_empty())
+    }
+}
+
+impl Folders {
+    /// Where checkouts of the project lie in which subagents work. Beside the data folder and not in it, because what
+    /// is in that no tool may write.
+    pub fn worktrees(&self) -> PathBuf {
+        let mut name = self.data.file_name().unwrap_or_default().to_owned();
+        name.push("-worktrees");
+        self.data.with_file_name(name)
     }
 }
 
@@ -127,8 +152,8 @@ fn beside(folder: &Path, prefix: &str, bytes: &[u8]) -> io::Result<tempfile::Nam
     Ok(file)
 }
 
-/// Keeps other servers from writing. The folder itself is locked, so that no file of ours lies about in it.
-fn lock(folder: &Path, patience: Duration) -> Result<Flock<File>, String> {
+/// Keeps other servers from writing, as long as the lock lives. The folder itself is locked, so that no file of ours lies about in it.
+pub fn lock(folder: &Path, patience: Duration) -> Result<Flock<File>, String> {
     let failed = |error: io::Error| format!("{} cannot be locked ({error}).", folder.display());
     let until = Instant::now() + patience;
     let mut file = File::open(folder).map_err(failed)?;

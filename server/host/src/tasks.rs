@@ -58,6 +58,17 @@ impl<K: Eq + Hash> Tasks<K> {
         });
     }
 
+    /// Stops all tasks whose keys fit.
+    pub fn stop_fitting(&mut self, fits: impl Fn(&K) -> bool)
+    where
+        K: Clone,
+    {
+        let fitting = self.running.keys().filter(|it| fits(it)).cloned();
+        for key in fitting.collect::<Vec<K>>() {
+            self.stop(&key);
+        }
+    }
+
     /// Tells all tasks to stop and does not wait.
     pub fn stop_all(&mut self) {
         for (_, (token, _)) in self.running.drain() {

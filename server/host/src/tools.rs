@@ -3,25 +3,32 @@
 //! A tool reads its arguments and plans; the policy judges the plan; the plan's work runs. To add a
 //! tool: one file, one line in `tools!`.
 
+mod agent;
 mod apply_patch;
 mod ask_user_question;
 mod background_process;
 mod change;
+mod context_archive;
 mod create_directory;
 mod delete_file;
 mod edit_file;
 mod execute_command;
 mod lines;
+mod memory;
 mod read_file;
 mod write_file;
 
 pub(crate) use change::preview;
 
 use crate::plan::{Plan, World};
+use engine::agents::{self, Kind, Kinds};
 use engine::provider::ToolSpec;
 use futures_util::future::BoxFuture;
 use protocol::acp::ToolKind;
+use protocol::checklist::{TaskCreate, TaskList, TaskUpdate};
 use protocol::compaction::CompactContext;
+use protocol::config::Config;
+use protocol::memory::MemoryCall;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -66,7 +73,10 @@ tools! {
     create_directory::CreateDirectory,
     execute_command::ExecuteCommand,
     background_process::BackgroundProcess,
+    memory::Memory,
     ask_user_question::AskUserQuestion,
+    context_archive::ContextArchive,
+    agent::Agent,
 }
 
 /// A tool that the session answers by itself (engine/src/session/own_tools.rs).
@@ -75,13 +85,50 @@ struct Own {
     schema: fn() -> Value,
 }
 
-const OWN: &[Own] = &[Own {
-    name: CompactContext::NAME,
-    schema: || schemars::schema_for!(CompactContext).to_value(),
-}];
+const OWN: &[Own] = &[
+    Own {
+        name: TaskCreate::NAME,
+        schema: || schemars::schema_for!(TaskCreate).to_value(),
+    },
+    Own {
+        name: TaskUpdate::NAME,
+        schema: || schemars::schema_for!(TaskUpdate).to_value(),
+    },
+    Own {
+        name: TaskList::NAME,
+        schema: || schemars::schema_for!(TaskList).to_value(),
+    },
+    Own {
+        name: CompactContext::NAME,
+        schema: || schemars::schema_for!(CompactContext).to_value(),
+    },
+];
 
-/// What the model is told of the tools.
-pub fn specs() -> Vec<ToolSpec> {
+/// Who is offered tools.
+#[derive(Clone, Copy, Debug)]
+pub enum Offered<'a> {
+    /// The person's agent, which can start these kinds of subagents.
+    Session(&'a Kinds),
+    Agent(&'a Kind),
+}
+
+/// What a model is told of the tools that it has.
+pub fn specs(offered: Offered<'_>, config: &Config) -> Vec<ToolSpec> {
+    let mut specs = all_specs();
+    specs.retain(|it| config.memory.enabled || it.name != MemoryCall::NAME);
+    match offered {
+        Offered::Session(kinds) => {
+            if let Some(it) = specs.iter_mut().find(|it| it.name == agent::Agent::NAME) {
+                it.description.push_str("\n\n");
+                it.description.push_str(&kinds.told());
+            }
+        }
+        Offered::Agent(kind) => specs.retain(|it| kind.grants(&it.name)),
+    }
+    specs
+}
+
+fn all_specs() -> Vec<ToolSpec> {
     let planned = TOOLS.iter().map(|it| (it.name, it.schema));
     let own = OWN.iter().map(|it| (it.name, it.schema));
     planned
@@ -119,6 +166,9 @@ pub fn kind(tool: &str) -> ToolKind {
 
 /// Plans a call by its tool's name. The error is for the model.
 pub async fn plan(tool: String, arguments: Value, world: World) -> Result<Plan, String> {
+    if let Some(kind) = world.agent.as_deref().filter(|it| !it.grants(&tool)) {
+        return Err(agents::absent(&tool, kind));
+    }
     match TOOLS.iter().find(|it| it.name == tool) {
         Some(it) => (it.plan)(arguments, world).await,
         None => {
@@ -144,7 +194,7 @@ mod tests {
 
     #[test]
     fn bug_003_every_advertised_tool_is_callable() {
-        for spec in specs() {
+        for spec in specs(Offered::Session(&Kinds::default()), &Config::default()) {
             assert!(
                 !spec.description.is_empty(),
                 "{} has no description",
@@ -158,8 +208,38 @@ mod tests {
     }
 
     #[test]
+    fn bug_086_a_subagent_is_offered_only_what_its_kind_grants() {
+        let kinds = Kinds::default();
+        let names = |kind: &str| {
+            let specs = specs(
+                Offered::Agent(kinds.find(Some(kind)).unwrap()),
+                &Config::default(),
+            );
+            specs.into_iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("explore"), ["read_file", "execute_command"]);
+        let general = names("general");
+        assert!(general.iter().any(|it| it == "write_file"));
+        for never in [
+            "agent",
+            "ask_user_question",
+            "background_process",
+            "compact_context",
+        ] {
+            assert!(!general.iter().any(|it| it == never), "{never}");
+        }
+        let all = specs(Offered::Session(&kinds), &Config::default());
+        let agent = all.iter().find(|it| it.name == "agent").unwrap();
+        assert!(
+            agent.description.contains("\n- explore: "),
+            "{}",
+            agent.description
+        );
+    }
+
+    #[test]
     fn hidden_arguments_are_not_told_to_the_model() {
-        let specs = specs();
+        let specs = specs(Offered::Session(&Kinds::default()), &Config::default());
         let of = |name: &str| &specs.iter().find(|it| it.name == name).unwrap().parameters;
         let names = |it: &Value| it.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(

@@ -41,7 +41,7 @@ pub async fn in_session(world: &World) -> Vec<Unsaved> {
             let file = workspace.classify(path);
             match file.place {
                 Place::Project | Place::AddedDir | Place::Scratchpad => {}
-                Place::Protected | Place::External => continue,
+                Place::Protected | Place::Memory | Place::External => continue,
             }
             match is_unsaved(&file.real, &document, limit) {
                 true => unsaved.push(Unsaved {

@@ -25,6 +25,8 @@ pub struct Workspace {
     roots: Vec<PathBuf>,
     added: Vec<Added>,
     scratchpad: Option<PathBuf>,
+    /// Where facts are kept over sessions.
+    memory: Vec<PathBuf>,
     /// Undine's own folders.
     own: Vec<PathBuf>,
 }
@@ -76,6 +78,7 @@ impl Workspace {
             roots,
             added: Vec::new(),
             scratchpad: None,
+            memory: Vec::new(),
             own: own.to_vec(),
         })
     }
@@ -118,6 +121,11 @@ impl Workspace {
     /// Gives the session its scratchpad: a resolved folder that is nobody else's.
     pub fn set_scratchpad(&mut self, folder: &Path) {
         self.scratchpad = Some(folder.to_path_buf());
+    }
+
+    /// Where facts are kept over sessions, whether these folders exist or not.
+    pub fn set_memory(&mut self, folders: Vec<PathBuf>) {
+        self.memory = folders;
     }
 
     /// Trusts a folder like the project; answers what it resolves to. One that is no folder is an error, for the
@@ -215,9 +223,12 @@ impl Workspace {
         let (Written::Relative(path) | Written::Absolute(path)) = written;
         let is_scratch = || self.is_scratch(real) && matches!(written, Written::Absolute(_));
         let path = spelled(path);
-        if self.protects(real) {
+        let is_inside = self.roots.iter().any(|it| real.starts_with(it));
+        if !is_inside && self.is_memory(real) {
+            Place::Memory
+        } else if self.protects(real) {
             Place::Protected
-        } else if self.roots.iter().any(|it| real.starts_with(it)) {
+        } else if is_inside {
             Place::Project
         } else if is_scratch() {
             Place::Scratchpad
@@ -226,6 +237,14 @@ impl Workspace {
         } else {
             Place::External
         }
+    }
+
+    /// Whether a resolved path is that of a fact: looked up each time, as all that is Undine's own.
+    fn is_memory(&self, real: &Path) -> bool {
+        let is_note = real.extension().is_some_and(|it| it == "md");
+        let mut folders = self.memory.iter();
+        let is_in = |it: &PathBuf| real.parent() == nearest(it).as_deref();
+        is_note && folders.any(is_in)
     }
 
     /// Whether a resolved path lies in the scratchpad.

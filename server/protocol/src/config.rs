@@ -200,6 +200,8 @@ limits! {
     side_secs = 300,
     /// Milliseconds to wait for another server that writes the answers for always.
     permissions_ms = 1_000,
+    /// Milliseconds to wait for another server that writes the memory.
+    memory_ms = 5_000,
     /// Model answers in one turn.
     turn_answers = 200,
     /// How often an answer that reached its output cap is gone on with by itself.
@@ -216,8 +218,22 @@ limits! {
     diagnostics_settle_ms = 1_500,
     /// Problems of an edit that the model is told of.
     diagnostics_most = 20,
+    /// Milliseconds the editor and git get for what a prompt mentions.
+    mention_ms = 5_000,
+    /// Bytes of one thing that a prompt mentions; of more, the beginning and the end.
+    mention_bytes = 65_536,
+    /// Bytes of all that a prompt mentions.
+    mentions_bytes = 262_144,
     /// Seconds that `undine run` works.
     run_secs = 1_200,
+    /// Sessions on one page of a list.
+    session_page = 100,
+    /// Sessions that a search finds, and the newest ones whose prompts a search for a prompt reads.
+    search_sessions = 50,
+    /// Earlier prompts that a search for one finds.
+    search_prompts = 100,
+    /// Bytes of an export that are answered; a longer one is written to a file.
+    export_bytes = 262_144,
     /// Records of a session after which its snapshot is written anew.
     snapshot_records = 200,
     /// Bytes of a project's checkpoints; the oldest are removed first, and the newest never.
@@ -226,6 +242,10 @@ limits! {
     checkpoint_days = 30,
     /// Days after which a scratchpad that a server left behind is removed.
     scratchpad_days = 7,
+    /// Seconds that making a subagent's checkout, or bringing its changes back, may take.
+    worktree_secs = 300,
+    /// Days after which a subagent's checkout that was kept or left behind is removed.
+    worktree_days = 7,
     /// Milliseconds that running tasks get to end when the server exits.
     exit_ms = 1_000,
 }

@@ -22,6 +22,22 @@ macro_rules! client_requests {
             LoadSession = "session/load": $crate::acp::LoadSessionRequest => $crate::acp::LoadSessionResponse,
             /// Messages of an open session, before one or the newest.
             SessionMessages = "undine/session/messages": $crate::messages::MessagesParams => $crate::messages::MessagesResult,
+            /// Opens a session from its log and replays nothing.
+            ResumeSession = "session/resume": $crate::acp::ResumeSessionRequest => $crate::acp::ResumeSessionResponse,
+            /// Ends a session's work and lets it go; its log stays.
+            CloseSession = "session/close": $crate::acp::CloseSessionRequest => $crate::acp::CloseSessionResponse,
+            /// Removes a session with all that belongs to it. One that another process has open stays.
+            DeleteSession = "session/delete": $crate::acp::DeleteSessionRequest => $crate::acp::DeleteSessionResponse,
+            /// Makes a new session of a part of another one, up to one of its messages.
+            ForkSession = "undine/session/fork": $crate::sessions::ForkSessionParams => $crate::sessions::ForkSessionResult,
+            /// Gives a session a title.
+            RenameSession = "undine/session/rename": $crate::sessions::RenameSessionParams => $crate::sessions::RenameSessionResult,
+            /// A session as Markdown or as JSON lines.
+            ExportSession = "undine/session/export": $crate::sessions::ExportSessionParams => $crate::sessions::ExportSessionResult,
+            /// Looks for words in the sessions of a folder.
+            SearchSessions = "undine/session/search": $crate::sessions::SearchSessionsParams => $crate::sessions::SearchSessionsResult,
+            /// Looks for words in earlier prompts: those of a session first, then those of the folder's last sessions.
+            SearchPrompts = "undine/prompts": $crate::sessions::SearchPromptsParams => $crate::sessions::SearchPromptsResult,
             /// Lists the sessions of a folder, newest first.
             ListSessions = "session/list": $crate::acp::ListSessionsRequest => $crate::acp::ListSessionsResponse,
             /// Runs one turn. The answer comes when the turn has ended, and says why. A prompt that
@@ -48,6 +64,12 @@ macro_rules! client_requests {
             ListRules = "undine/permission/rules": $crate::permission::ListRulesParams => $crate::permission::RuleList,
             /// Takes such an answer back; answers what is left.
             ForgetRule = "undine/permission/forget": $crate::permission::ForgetRuleParams => $crate::permission::RuleList,
+            /// Lists what is kept over sessions: global facts, then private, then shared ones.
+            ListMemory = "undine/memory/list": $crate::memory::ListMemoryParams => $crate::memory::MemoryList,
+            /// Keeps a fact; answers what is kept then.
+            AddMemory = "undine/memory/add": $crate::memory::AddMemoryParams => $crate::memory::MemoryList,
+            /// Removes a fact; answers what is kept then.
+            RemoveMemory = "undine/memory/remove": $crate::memory::RemoveMemoryParams => $crate::memory::MemoryList,
             /// Lists a session's processes in the background, oldest first.
             ListProcesses = "undine/process/list": $crate::process::ListProcessesParams => $crate::process::ProcessList,
             /// The newest output of a process in the background.
@@ -56,6 +78,8 @@ macro_rules! client_requests {
             StopProcess = "undine/process/stop": $crate::process::StopProcessParams => $crate::process::StopProcessResult,
             /// Moves the commands that a session's turn waits for to the background; they go on.
             DetachProcess = "undine/process/detach": $crate::process::DetachProcessParams => $crate::process::ProcessList,
+            /// Moves the subagents that a session's turn waits for to the background; they go on.
+            DetachAgent = "undine/agent/detach": $crate::agent::DetachAgentParams => $crate::agent::AgentList,
             /// Tells where the providers' keys are, never what they are.
             AuthStatus = "undine/auth/status": $crate::auth::AuthStatusParams => $crate::auth::AuthStatus,
             /// Stores a provider's key in the system's keyring; it counts for the next request.
@@ -66,6 +90,8 @@ macro_rules! client_requests {
             ListModels = "undine/models": $crate::models::ListModelsParams => $crate::models::ModelList,
             /// The tokens a session has used, by model, and what they cost.
             SessionUsage = "undine/usage": $crate::usage::UsageParams => $crate::usage::UsageReport,
+            /// What fills a session's window, part by part.
+            SessionContext = "undine/context": $crate::context::ContextParams => $crate::context::ContextReport,
         }
     };
 }
@@ -95,6 +121,12 @@ macro_rules! server_requests {
             CreateElicitation = "elicitation/create": $crate::acp::CreateElicitationRequest => $crate::acp::CreateElicitationResponse,
             /// Asks the editor to save a document: one that was clean before the agent edited it, or one that the person wants saved before a command runs.
             SaveDocument = "undine/document/save": $crate::document::SaveDocumentParams => $crate::document::SaveDocumentResult,
+            /// Asks what the person has selected, because a prompt mentions `@selection`.
+            Selection = "undine/selection": $crate::seen::SelectionParams => $crate::seen::SelectionResult,
+            /// Asks for the problems that the editor shows: because a prompt mentions `@diagnostics`, and around an edit of the agent's.
+            Diagnostics = "undine/diagnostics": $crate::seen::DiagnosticsParams => $crate::seen::DiagnosticsResult,
+            /// Asks where the workspace's symbols of a name are, because a prompt mentions `@symbol:name`.
+            Symbols = "undine/symbols": $crate::seen::SymbolsParams => $crate::seen::SymbolsResult,
         }
     };
 }

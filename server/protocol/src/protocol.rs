@@ -3,15 +3,18 @@
 //! Methods and their types, the records of a session's log, and every option of the configuration.
 //! Nothing here decides or does; a session's state is never serialized.
 
+pub mod agent;
 pub mod approval;
 pub mod auth;
 pub mod checklist;
 pub mod checkpoint;
 pub mod compaction;
 pub mod config;
+pub mod context;
 pub mod document;
 pub mod goal;
 pub mod hunks;
+pub mod memory;
 pub mod messages;
 pub mod methods;
 pub mod models;
@@ -20,7 +23,9 @@ pub mod process;
 pub mod record;
 pub mod retry;
 pub mod review;
+pub mod seen;
 pub mod session;
+pub mod sessions;
 pub mod tool;
 pub mod usage;
 

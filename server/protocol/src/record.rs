@@ -5,7 +5,7 @@
 
 mod carried;
 
-pub use carried::{Carried, OpenCall, Tokens, Used};
+pub use carried::{Carried, Filled, OpenCall, Tokens, Used};
 
 use crate::approval::{OptionId, Rule};
 use crate::checklist::Task;

@@ -57,6 +57,12 @@ counter_id!(
     "turn-"
 );
 
+counter_id!(
+    /// One subagent of a session, counted from 1 over its whole life. For the model: `agent-3`.
+    AgentId,
+    "agent-"
+);
+
 /// How much a session may do without asking (spec 19.1). Stricter modes compare smaller.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

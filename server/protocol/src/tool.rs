@@ -20,8 +20,8 @@ pub enum Access {
     },
     /// Asks the person; never gated.
     Ask,
-    /// Keeps something over sessions.
-    Memory { summary: String },
+    /// Keeps something over sessions, or only looks for what is kept.
+    Memory { summary: String, is_search: bool },
     /// Reads something of the web: all of what is sent, and the host if one is named.
     Web {
         summary: String,
@@ -97,6 +97,8 @@ pub enum Place {
     Scratchpad,
     /// Undine's own settings, history and data: never written by a tool.
     Protected,
+    /// Where facts are kept over sessions: read like the project, written by the tool `memory` alone.
+    Memory,
     /// Anywhere else.
     External,
 }

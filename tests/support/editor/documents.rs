@@ -89,6 +89,11 @@ impl Editor {
         self.connection.state().apply(&params)
     }
 
+    /// From now on, the test answers `undine/diagnostics`.
+    pub fn find_problems(&self) {
+        self.connection.state().asks_for_problems = true;
+    }
+
     /// The commands that were announced last, once some were.
     #[track_caller]
     pub fn commands(&self) -> Vec<Value> {

@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Turn {
     pub end: Result<StopReason, RpcError>,
     pub updates: Vec<SessionUpdate>,
+    /// The answer's `_meta.undine`.
+    pub beside: Value,
 }
 
 impl Turn {
@@ -131,12 +133,19 @@ impl Editor {
             });
         let answer = outcome(state.unread.remove(at).unwrap());
         let updates = updates_before(&mut state.unread, at);
+        let beside = answer
+            .as_ref()
+            .map_or(Value::Null, |it| it["_meta"]["undine"].clone());
         let end = answer.map(|it| {
             serde_json::from_value::<acp::PromptResponse>(it)
                 .unwrap()
                 .stop_reason
         });
-        Turn { end, updates }
+        Turn {
+            end,
+            updates,
+            beside,
+        }
     }
 
     /// Waits for an update that fits, and takes it with all before it.

@@ -241,6 +241,9 @@ local function make_view()
   map(view.transcript, "n", keys.toggle, toggle, "fold or unfold")
   map(view.prompt, "n", keys.send, M.send, "send")
   map(view.prompt, "i", keys.send_insert, M.send, "send")
+  map(view.prompt, "n", keys.earlier, function()
+    require("undine.sessions").earlier()
+  end, "search earlier prompts")
   for _, buf in ipairs({ view.transcript, view.prompt }) do
     state.on_wipeout(buf, function()
       if state.view == view then

@@ -10,6 +10,9 @@ local methods = {
   "session/request_permission",
   "elicitation/create",
   "undine/document/save",
+  "undine/selection",
+  "undine/diagnostics",
+  "undine/symbols",
   "undine/review/changed",
   "undine/retry",
 }
@@ -48,6 +51,15 @@ local function handlers()
     end,
     ["undine/document/save"] = function(_, params)
       return require("undine.documents").save(params)
+    end,
+    ["undine/selection"] = function()
+      return require("undine.seen").selection()
+    end,
+    ["undine/diagnostics"] = function(_, params, ctx)
+      return require("undine.seen").diagnostics(params, ctx.client_id)
+    end,
+    ["undine/symbols"] = function(_, params, ctx)
+      return require("undine.seen").symbols(params, ctx.client_id)
     end,
     ["undine/review/changed"] = function(_, params, ctx)
       require("undine.changes").received(params, ctx.client_id)

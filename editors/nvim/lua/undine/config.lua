@@ -21,6 +21,7 @@ local M = {}
 ---@field revert_file? string|false
 ---@field send? string|false
 ---@field send_insert? string|false
+---@field earlier? string|false
 ---@field stop? string|false
 ---@field toggle? string|false
 
@@ -104,6 +105,8 @@ M.defaults = {
     send = "<CR>",
     -- Send the prompt, in insert mode.
     send_insert = "<C-s>",
+    -- Search what you wrote before, in the prompt, in normal mode.
+    earlier = "<C-r>",
     -- Cancel the running turn, in the chat.
     stop = "<C-c>",
     -- Unfold or fold a thought or an output, in the chat.

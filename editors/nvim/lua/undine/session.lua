@@ -1,4 +1,4 @@
---- The life of a session: new, prompt, stop, mode, list and load.
+--- The life of a session: new, prompt, stop, mode and load.
 local client_of = require("undine.client")
 local state = require("undine.state")
 local transcript = require("undine.transcript")
@@ -125,6 +125,7 @@ function M.prompt(session, text)
       if note then
         transcript.add_note(session, note)
       end
+      require("undine.sessions").follow(client, result)
     end
     redraw()
   end)
@@ -200,9 +201,11 @@ function M.complete_mode(lead)
     :totable()
 end
 
+--- Loads a session into the chat.
 ---@param client vim.lsp.Client
 ---@param info table a session as `session/list` names it
-local function load(client, info)
+---@param done? fun() once it is loaded
+function M.load(client, info, done)
   local entry = state.clients[client.id]
   if not entry then
     tell("the server has ended; :UndineSessions starts it again.")
@@ -226,57 +229,13 @@ local function load(client, info)
       take_modes(session, result)
       entry.session = session.id
       run_waiting(entry, session)
+      if done then
+        done()
+      end
     end
     redraw()
   end)
   require("undine.chat").show(session)
-end
-
---- Pure but for the time zone.
----@param stamp string|vim.NIL|nil a time of UTC as in ISO 8601
----@return string time to the minute, as the clock here shows it
-function M.local_time(stamp)
-  local fields = type(stamp) == "string" and { stamp:match("^(%d+)-(%d+)-(%d+)T(%d+):(%d+).*Z$") }
-  if not fields or #fields == 0 then
-    return ""
-  end
-  local year, month, day, hour, min = unpack(vim.tbl_map(tonumber, fields))
-  -- `os.time` takes what it gets for the time here; what UTC says at that moment tells how far that is off.
-  local here = { year = year, month = month, day = day, hour = hour, min = min, isdst = false }
-  local at = os.time(here)
-  local there = os.date("!*t", at) --[[@as osdate]]
-  there.isdst = false
-  return os.date("%Y-%m-%d %H:%M", at + os.difftime(at, os.time(there))) --[[@as string]]
-end
-
---- Lists the sessions of this root and loads the one chosen.
-function M.pick()
-  local root = client_of.root(vim.api.nvim_get_current_buf())
-  client_of.with(root, function(client)
-    if not client then
-      return
-    end
-    client:request("session/list", { cwd = root }, function(err, result)
-      if err then
-        tell(client_of.error_line(err))
-        return
-      end
-      if #result.sessions == 0 then
-        tell("there is no earlier session here.")
-        return
-      end
-      vim.ui.select(result.sessions, {
-        prompt = "Load which session?",
-        format_item = function(it)
-          return ("%s  %s"):format(M.local_time(it.updatedAt), it.title or it.sessionId)
-        end,
-      }, function(choice)
-        if choice then
-          load(client, choice)
-        end
-      end)
-    end)
-  end)
 end
 
 --- Closes what the server left open when it ended.

@@ -18,6 +18,7 @@ local M = {}
 ---@field title? string
 ---@field items undine.Item[] the transcript, oldest first
 ---@field calls table<string, integer> tool call id to its place in `items`
+---@field plan? integer the newest plan's place in `items`
 ---@field n_running integer prompts that are not answered yet
 ---@field modes undine.Mode[]
 ---@field mode? string

@@ -7,6 +7,7 @@ local M = {}
 ---@field chunks? string[] of what is said
 ---@field call? table the tool call, with every update merged into it
 ---@field entries? table[] of the plan
+---@field is_past? boolean whether a later plan has taken its place
 ---@field hl? string of a note
 ---@field is_open? boolean whether it is unfolded
 
@@ -102,6 +103,23 @@ local function merge_call(session, update)
   item.rev = item.rev + 1
 end
 
+--- The newest plan stands whole where it was changed last; of earlier ones one line is left.
+---@param session undine.Session
+---@param entries table[]
+local function take_plan(session, entries)
+  local at = #session.items
+  local last = session.items[at]
+  if last and last.kind == "plan" then
+    last.entries, last.rev = entries, last.rev + 1
+    return
+  end
+  local before = session.plan and session.items[session.plan]
+  if before then
+    before.is_past, before.rev = true, before.rev + 1
+  end
+  session.plan = push(session, { kind = "plan", entries = entries })
+end
+
 --- Takes one `session/update` into the session. Kinds it does not know change nothing.
 ---@param session undine.Session
 ---@param update table
@@ -112,12 +130,7 @@ function M.reduce(session, update)
   elseif kind == "tool_call" or kind == "tool_call_update" then
     merge_call(session, update)
   elseif kind == "plan" then
-    local last = session.items[#session.items]
-    if last and last.kind == "plan" then
-      last.entries, last.rev = update.entries, last.rev + 1
-    else
-      push(session, { kind = "plan", entries = update.entries })
-    end
+    take_plan(session, update.entries or {})
   elseif kind == "current_mode_update" then
     session.mode = update.currentModeId
   elseif kind == "usage_update" then
@@ -234,6 +247,13 @@ local draw = {
   end,
   plan = function(item, out)
     local box = { completed = "[x]", in_progress = "[-]", pending = "[ ]" }
+    if item.is_past then
+      local done = vim.iter(item.entries):filter(function(entry)
+        return entry.status == "completed"
+      end)
+      put(out, ("Plan, %d of %d done"):format(#done:totable(), #item.entries), "UndineDim")
+      return
+    end
     for _, entry in ipairs(item.entries or {}) do
       local hl = entry.status == "completed" and "UndineDim" or nil
       put(out, ("- %s %s"):format(box[entry.status] or "[ ]", (entry.content:gsub("\n", " "))), hl)

@@ -205,17 +205,30 @@ mod tests {
             .collect();
         admitted.sort();
         expect_test::expect![[r#"
+            compaction.auto_enabled: Any
+            compaction.auto_threshold_percent: Any
+            compaction.auto_threshold_tokens: Any
+            compaction.max_truncation_recoveries: Any
+            compaction.provider_native: Any
+            compaction.summary_max_tokens: Any
+            compaction.tail_token_budget: Any
+            compaction.tail_turns: Any
+            compaction.threshold_percent_per_model.NAME: Any
             default_model.max_tokens: Any
             default_model.name: Any
             default_model.provider: Any
             default_model.reasoning: Any
             default_model.temperature: Any
             edits.save: Editor
+            memory.enabled: Any
+            memory.index_cap_bytes: Any
             model_aliases.NAME: Any
             ollama.num_ctx: Any
             ollama.num_gpu: Any
             ollama.num_thread: Any
             ollama_num_ctx_per_model.NAME: Any
+            output.guidance: Any
+            output.style: Any
             reasoning_per_model.NAME: Any
             safety.external_writes: Stricter
             safety.filesystem: Stricter

@@ -2,6 +2,7 @@
 
 use super::project::{InstructionFile, told};
 use crate::provider::NativeTool;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// The folders that the model is told of, as whole paths.
@@ -38,10 +39,11 @@ impl Further {
 /// What the model is told once. It stays the same over a session, so that providers can cache it; only when the
 /// person adds a folder or changes the project's instructions it is another, or when the model takes another tool for
 /// its edits. Short on purpose: small local models have small windows.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct System {
-    /// Up to the name of the tool that edits.
     before: String,
+    /// The name of the tool that edits stands before the rest; not for those who have none.
+    edits: bool,
     after: String,
 }
 
@@ -71,26 +73,63 @@ impl System {
         };
         Self {
             before: format!(
-                "You are Undine, a coding agent inside the user's editor. The project is at {project}; paths are relative to it.\n\
+                "{ABOUT_US}The project is at {project}; paths are relative to it.\n\
                  {also}\
-                 Read before you edit: files are shown as the user sees them, unsaved changes included. Edit with "
+                 Read before you edit: files are shown as the user sees them, unsaved changes included. "
             ),
+            edits: true,
             after: format!(
-                " and keep changes small. \
-                 The user may refuse a call; then do not repeat it, and say what you would do instead. \
+                "The user may refuse a call; then do not repeat it, and say what you would do instead. \
                  Run the project's own checks when you have changed code. Be brief and exact.{told}{further}"
             ),
         }
     }
 
+    /// What a subagent is told: its own words before the folders. How to write and how to go on is for those who speak with the
+    /// person (spec 22.1).
+    pub fn for_agent(
+        preamble: &str,
+        edits: bool,
+        folders: &Folders,
+        files: &[InstructionFile],
+        further: &Further,
+    ) -> Self {
+        let further = Further {
+            style: String::new(),
+            guidance: String::new(),
+            ..further.clone()
+        };
+        let of_session = Self::new(folders, files, &further);
+        let about = of_session
+            .before
+            .strip_prefix(ABOUT_US)
+            .unwrap_or(&of_session.before);
+        Self {
+            before: format!("{preamble}\n\n{about}"),
+            edits,
+            after: of_session.after,
+        }
+    }
+
     /// As a model reads it that has these tools of its provider's beside ours.
     pub fn text(&self, natives: &[NativeTool]) -> String {
+        let Self {
+            before,
+            edits,
+            after,
+        } = self;
+        if !edits {
+            return format!("{before}{after}");
+        }
         let mut own = natives.iter();
         let own = own.find(|it| it.stands_for().contains(&EDIT));
         let tool = own.map_or(EDIT, |it| it.name());
-        format!("{}{tool}{}", self.before, self.after)
+        format!("{before}Edit with {tool} and keep changes small. {after}")
     }
 }
+
+/// How the prompt of the person's agent begins.
+const ABOUT_US: &str = "You are Undine, a coding agent inside the user's editor. ";
 
 /// The tool of ours that edits.
 const EDIT: &str = "edit_file";
@@ -229,6 +268,35 @@ mod tests {
         assert_eq!(tool(&both), "str_replace_based_edit_tool");
         // It stands beside our own.
         assert_eq!(tool(&[NativeTool::ApplyPatch]), "edit_file");
+    }
+
+    #[test]
+    fn a_subagent_is_told_what_it_is_and_of_the_project_but_not_how_to_write() {
+        let folders = Folders {
+            project: "/p".into(),
+            ..Folders::default()
+        };
+        let further = Further {
+            style: "Rhyme.".into(),
+            guidance: "Step by step.".into(),
+            skills: "Skills.".into(),
+            memory: "Memory.".into(),
+        };
+        let file = InstructionFile {
+            path: "AGENTS.md".into(),
+            text: "Use tabs.".into(),
+        };
+        let system = |edits| {
+            System::for_agent(
+                "You explore.",
+                edits,
+                &folders,
+                std::slice::from_ref(&file),
+                &further,
+            )
+        };
+        expect_test::expect![[r#""#]].assert_eq(&system(false).text(&[]));
+        assert!(system(true).text(&[]).contains(" Edit with edit_file and "));
     }
 
     #[test]

@@ -90,9 +90,9 @@ fn text(access: &Access) -> Cow<'_, str> {
     match access {
         Access::Run { command, .. } => command.as_str().into(),
         Access::Read { path, .. } | Access::Write { path, .. } => path.to_string_lossy(),
-        Access::Memory { summary } | Access::Web { summary, .. } | Access::Computer { summary } => {
-            summary.as_str().into()
-        }
+        Access::Memory { summary, .. }
+        | Access::Web { summary, .. }
+        | Access::Computer { summary } => summary.as_str().into(),
         Access::Agent { task } => task.as_str().into(),
         Access::Mcp {
             server,
@@ -110,7 +110,7 @@ fn is_exactly(pattern: &str, access: &Access) -> bool {
         Access::Read { .. } | Access::Write { .. } => text(access) == pattern,
         Access::Web { summary, host } => host.as_deref() == Some(pattern) || summary == pattern,
         Access::Mcp { server, tool, .. } => format!("{server}/{tool}") == pattern,
-        Access::Memory { summary } | Access::Computer { summary } => summary == pattern,
+        Access::Memory { summary, .. } | Access::Computer { summary } => summary == pattern,
         Access::Agent { task } => task == pattern,
         Access::Ask => false,
     }

@@ -74,7 +74,8 @@ pub(super) fn rule(access: &Access) -> Option<Rule> {
             place: Place::External,
         } if !runs_later(path) => folder_rule(path, true),
         Access::Read {
-            place: Place::Project | Place::AddedDir | Place::Scratchpad | Place::Protected,
+            place:
+                Place::Project | Place::AddedDir | Place::Scratchpad | Place::Memory | Place::Protected,
             ..
         }
         | Access::Write {
@@ -83,6 +84,7 @@ pub(super) fn rule(access: &Access) -> Option<Rule> {
                 | Place::AddedDir
                 | Place::Scratchpad
                 | Place::Protected
+                | Place::Memory
                 | Place::External,
             ..
         }

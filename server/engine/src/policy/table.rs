@@ -10,7 +10,7 @@ pub(super) fn by_mode(mode: Mode, can_hold: bool, access: &Access) -> Verdict {
     match access {
         Access::Ask => free(),
         Access::Read { path, place } => match place {
-            Place::Project | Place::AddedDir | Place::Scratchpad => free(),
+            Place::Project | Place::AddedDir | Place::Scratchpad | Place::Memory => free(),
             Place::Protected | Place::External => outside(
                 mode,
                 &format!("reading {} outside the project", path.display()),
@@ -18,7 +18,7 @@ pub(super) fn by_mode(mode: Mode, can_hold: bool, access: &Access) -> Verdict {
         },
         Access::Write { path, place } => match (place, mode) {
             // The gate has denied Undine's own already.
-            (Place::Protected, _) => Verdict::Deny("Denied.".to_owned()),
+            (Place::Protected | Place::Memory, _) => Verdict::Deny("Denied.".to_owned()),
             (Place::External, _) => outside(
                 mode,
                 &format!("changing {} outside the project", path.display()),
@@ -35,7 +35,12 @@ pub(super) fn by_mode(mode: Mode, can_hold: bool, access: &Access) -> Verdict {
             (Place::Project | Place::AddedDir, Mode::Auto | Mode::FullAccess) => free(),
         },
         Access::Run { place, reading, .. } => run(mode, can_hold, *place, reading),
-        Access::Memory { .. } => match mode {
+        Access::Memory {
+            is_search: true, ..
+        } => free(),
+        Access::Memory {
+            is_search: false, ..
+        } => match mode {
             Mode::ReadOnly => read_only("changing memory"),
             Mode::Ask | Mode::Auto | Mode::FullAccess => free(),
         },
@@ -55,7 +60,7 @@ fn run(mode: Mode, can_hold: bool, place: Place, reading: &Reading) -> Verdict {
     // A folder outside makes the whole command external, even a read (spec 5.9).
     let risk = match place {
         Place::Project | Place::AddedDir | Place::Scratchpad => reading.risk,
-        Place::Protected | Place::External => reading.risk.max(Risk::Outside),
+        Place::Protected | Place::Memory | Place::External => reading.risk.max(Risk::Outside),
     };
     let held = match can_hold {
         true => Verdict::Allow(Hold::ReadOnly),

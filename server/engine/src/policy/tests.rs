@@ -82,6 +82,7 @@ fn mcp(says_it_reads: bool) -> Access {
 fn memory() -> Access {
     Access::Memory {
         summary: "Remember the port".into(),
+        is_search: false,
     }
 }
 

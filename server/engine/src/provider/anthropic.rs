@@ -28,6 +28,8 @@ const MAX_TOKENS: u32 = 32_000;
 const BETA: &str = "anthropic-beta";
 /// Shows thoughts as they come.
 const DISPLAY_BETA: &str = "thinking-display-updates-2026-08-18";
+/// Lets the provider summarise what is older by itself.
+const COMPACTION_BETA: &str = "compact-2026-01-12";
 /// Lets thoughts go that do not belong to the conversation any more, where they would be refused.
 const BINDING_BETA: &str = "thinking-binding-controls-2026-08-01";
 
@@ -39,6 +41,9 @@ impl Provider for Messages {
         let takes = |it| request.learned.takes(it);
         let max_tokens = request.max_tokens.unwrap_or(MAX_TOKENS);
         let thinking = Thinking::of(request);
+        let management = ContextManagement::of(request);
+        let mut betas = thinking.as_ref().map(Thinking::betas).unwrap_or_default();
+        betas.extend(management.as_ref().map(|_| COMPACTION_BETA));
         let body = Body {
             model: &request.model,
             max_tokens: request
@@ -50,6 +55,7 @@ impl Provider for Messages {
             temperature: request.temperature.filter(|_| takes(Feature::Temperature)),
             thinking: thinking.as_ref(),
             output_config: effort(request).map(|effort| OutputConfig { effort }),
+            context_management: management,
             tools: tools(request),
             system: system(request),
             messages: turns(request),
@@ -57,7 +63,7 @@ impl Provider for Messages {
         HttpRequest {
             method: "POST",
             url: endpoint.url_below("/v1", "/messages"),
-            headers: headers(endpoint, thinking.as_ref()),
+            headers: headers(endpoint, &betas),
             // Texts, numbers and JSON values with text keys always have a JSON form.
             body: serde_json::to_vec(&body).unwrap_or_default(),
         }
@@ -72,7 +78,7 @@ impl Provider for Messages {
     }
 }
 
-fn headers(endpoint: &Endpoint, thinking: Option<&Thinking>) -> Vec<(String, String)> {
+fn headers(endpoint: &Endpoint, betas: &[&str]) -> Vec<(String, String)> {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let mut own = vec![
         pair("content-type", "application/json"),
@@ -83,7 +89,6 @@ fn headers(endpoint: &Endpoint, thinking: Option<&Thinking>) -> Vec<(String, Str
         own.push(pair("x-api-key", key.expose()));
     }
     let mut headers = endpoint.headers(own);
-    let betas = thinking.map(Thinking::betas).unwrap_or_default();
     if !betas.is_empty() {
         let betas = betas.join(",");
         // The person's own are no other value of the same thing: they are sent as well.
@@ -109,6 +114,8 @@ struct Body<'a> {
     thinking: Option<&'a Thinking>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_management: Option<ContextManagement>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -119,6 +126,39 @@ struct Body<'a> {
 #[derive(Serialize)]
 struct OutputConfig {
     effort: &'static str,
+}
+
+/// What the provider does with what is older.
+#[derive(Serialize)]
+struct ContextManagement {
+    edits: [ContextEdit; 1],
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type")]
+enum ContextEdit {
+    /// It gives way to a summary, which comes as a block of the answer.
+    #[serde(rename = "compact_20260112")]
+    Compact { trigger: ContextTrigger },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ContextTrigger {
+    InputTokens { value: u64 },
+}
+
+impl ContextManagement {
+    fn of(request: &ModelRequest) -> Option<ContextManagement> {
+        let value = request.compact_at?;
+        let trigger = ContextTrigger::InputTokens { value };
+        let takes = |it| request.learned.takes(it);
+        // A server that refused a header without saying which was taken for one that refused thoughts.
+        let may = takes(Feature::Compaction) && takes(Feature::Thinking);
+        may.then_some(ContextManagement {
+            edits: [ContextEdit::Compact { trigger }],
+        })
+    }
 }
 
 /// Whether and how the model thinks.

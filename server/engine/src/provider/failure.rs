@@ -161,6 +161,18 @@ impl Said {
         if is_about_pictures(status, &message) {
             return ModelErrorKind::Pictures;
         }
+        let too_long = [
+            "maximum context length",
+            "context length",
+            "context window",
+            "available context size",
+            "prompt is too long",
+            "exceed context limit",
+        ];
+        // The same for the codes of errors within a stream.
+        if matches!(status, 200 | 400 | 422) && too_long.iter().any(|it| message.contains(it)) {
+            return ModelErrorKind::ContextOverflow;
+        }
         for word in [self.code.as_str(), self.kind.as_str()] {
             match word {
                 "context_length_exceeded" | "exceed_context_size_error" => {
@@ -186,13 +198,6 @@ impl Said {
                 _ => {}
             }
         }
-        let too_long = [
-            "maximum context length",
-            "context length",
-            "context window",
-            "prompt is too long",
-            "exceed context limit",
-        ];
         // Some say these with the status of a bad request: Anthropic of its credit, xAI and Google of the key.
         let has_no_credit = ["credit balance is too low", "insufficient balance"];
         let has_bad_key = ["incorrect api key", "invalid api key", "api key not valid"];
@@ -200,9 +205,6 @@ impl Said {
         match status {
             400 if says(&has_no_credit) => ModelErrorKind::Quota,
             400 if says(&has_bad_key) => ModelErrorKind::Auth,
-            400 | 422 if too_long.iter().any(|it| message.contains(it)) => {
-                ModelErrorKind::ContextOverflow
-            }
             413 => ModelErrorKind::ContextOverflow,
             401 | 403 => ModelErrorKind::Auth,
             402 => ModelErrorKind::Quota,

@@ -5,13 +5,14 @@
 //! answer that came: a server may accept what it ignores.
 
 use protocol::config::Reasoning;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The table of what may be refused: a variant and its name in the store.
 macro_rules! features {
     ($($(#[$doc:meta])+ $variant:ident = $name:literal,)+) => {
         /// A part of a request that a model may refuse by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Feature { $($(#[$doc])+ $variant,)+ }
 
         impl Feature {
@@ -66,10 +67,12 @@ features! {
     Tools = "tools",
     /// A tool's parameters as JSON Schema (Gemini's `parametersJsonSchema`).
     JsonSchema = "json_schema",
+    /// That the provider summarises by itself (`context_management`).
+    Compaction = "compaction",
 }
 
 /// What a provider refused, as its error names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
     /// Leave this out.
     Drop(Feature),
@@ -80,7 +83,7 @@ pub enum Refusal {
 }
 
 /// What one model at one address does not take. The default: nothing is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Learned {
     pub refused: BTreeSet<Feature>,
     /// Levels of reasoning that were refused.

@@ -9,9 +9,10 @@ mod bash;
 mod text_editor;
 
 use super::{Feature, Learned, ToolCall, ToolSpec};
+use serde::{Deserialize, Serialize};
 
 /// A tool that a provider defines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum NativeTool {
     /// Anthropic's `text_editor_20250728`.
     TextEditor,
@@ -22,7 +23,7 @@ pub enum NativeTool {
 }
 
 /// A call of such a tool, as the model wrote it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NativeCall {
     pub tool: NativeTool,
     /// JSON text, which need not be valid.

@@ -45,6 +45,10 @@ impl Provider for Responses {
             temperature: request.temperature.filter(|_| takes(Feature::Temperature)),
             prompt_cache_key: Some(request.cache_key.as_str())
                 .filter(|it| !it.is_empty() && takes(Feature::CacheKey)),
+            context_management: request
+                .compact_at
+                .filter(|_| takes(Feature::Compaction))
+                .map(|compact_threshold| [ContextManagement::Compaction { compact_threshold }]),
             stream: true,
         };
         HttpRequest {
@@ -114,7 +118,17 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_management: Option<[ContextManagement; 1]>,
     stream: bool,
+}
+
+/// What the provider does with what is older.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ContextManagement {
+    /// It gives way to an item of the answer.
+    Compaction { compact_threshold: u64 },
 }
 
 #[derive(Serialize)]

@@ -7,6 +7,7 @@ use super::Session;
 use super::call::{Action, Call, Planned, Question, Stage, status};
 use super::classifier::{self, Judgement};
 use super::effect::{CallStatus, Decision, Effect, SideAnswer};
+use super::role::{self, Role};
 use super::unsaved;
 use crate::policy::{self, Gate, Hold, Verdict};
 use protocol::approval::{ApprovalOption, OptionId, Rule};
@@ -38,7 +39,8 @@ impl Session {
     /// Puts a call to the classifier, unless it is too long for them or speaks to them.
     pub(super) fn ask_classifier(&mut self, id: CallId, plan: Planned, out: &mut Vec<Effect>) {
         let Some(call) = self.call(id) else { return };
-        let (tool, arguments) = (&call.call.name, &call.arguments);
+        let tool = &call.call.name;
+        let arguments = call.rewritten.as_ref().unwrap_or(&call.arguments);
         if let Some(reason) = classifier::not_for_classifier(tool, arguments, &plan) {
             return self.escalate(id, plan, reason, out);
         }
@@ -47,11 +49,15 @@ impl Session {
             Some(turn) if !turn.text.is_empty() => turn.text.as_str(),
             Some(_) | None => classifier::last_said(&self.history),
         };
+        let (wishes, said) = (
+            role::wishes(&self.settings.role, &self.history),
+            role::said(&self.settings.role, &self.history, said),
+        );
         let request = classifier::request(
             &self.settings.model,
             self.settings.reasoning,
-            &self.history,
-            said,
+            wishes,
+            &said,
             tool,
             arguments,
             &plan,
@@ -169,7 +175,12 @@ impl Session {
         reason: Option<String>,
         out: &mut Vec<Effect>,
     ) {
-        if !policy::is_replayable(&plan.accesses) {
+        let is_for_later = match self.settings.role {
+            Role::Person => policy::is_replayable(&plan.accesses),
+            // It will be gone by then (spec 9.11).
+            Role::Agent { .. } => false,
+        };
+        if !is_for_later {
             let why = reason.map(|it| format!(" ({it})")).unwrap_or_default();
             let text = format!(
                 "Not done: \"{}\" needs the person's approval{why}, nobody can be asked in this run, and it is of no \

@@ -6,17 +6,19 @@ use super::replay::Origin;
 use crate::context::{Held, MAX_PICTURES, Sight};
 use crate::policy::{Hold, Verdict};
 use crate::provider::{Image, ToolCall, native};
+use crate::text::visible_line;
 use protocol::acp::ToolKind;
 use protocol::approval::ApprovalOption;
 use protocol::record::Record;
 use protocol::session::CallId;
 use protocol::session::Mode;
 use protocol::tool::{Access, Outcome};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 
 /// What a call would do, once its arguments have been read. Nothing has happened yet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Planned {
     /// One line for the person, such as "Edit src/main.rs".
     pub title: String,
@@ -31,7 +33,7 @@ pub struct Planned {
 }
 
 /// What the person is shown of a plan.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Preview {
     /// A file before (`None`: it is new) and after.
     Diff {
@@ -49,6 +51,8 @@ pub enum Preview {
         line: String,
         cwd: PathBuf,
     },
+    /// Words that are sent to a model or to another machine, whole.
+    Text(String),
 }
 
 /// What is put to the person.
@@ -69,7 +73,7 @@ pub struct Question {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Finished {
     Done {
         outcome: Outcome,
@@ -115,6 +119,8 @@ pub(super) enum Stop {
 pub(super) struct Call {
     pub(super) call: ToolCall,
     pub(super) arguments: Value,
+    /// What a hook made of them, for the plan at hand.
+    pub(super) rewritten: Option<Value>,
     pub(super) stage: Stage,
     pub(super) origin: Origin,
     /// The last plan's title.
@@ -158,6 +164,9 @@ pub(super) enum Stage {
     Running,
 }
 
+/// The most characters of a tool's name, which a model may have made up.
+const MOST_NAME: usize = 64;
+
 impl Session {
     pub(super) fn open_call(&mut self, id: CallId, call: ToolCall, out: &mut Vec<Effect>) {
         let parsed = match call.arguments.trim() {
@@ -177,6 +186,7 @@ impl Session {
             Call {
                 call,
                 arguments: shown,
+                rewritten: None,
                 stage: Stage::Planning,
                 origin: Origin::Model,
                 title: None,
@@ -196,8 +206,13 @@ impl Session {
             Ok(arguments) if arguments.is_object() => {
                 if let Some(answered) = self.own_tool(&tool, &arguments, out) {
                     if let Some(call) = self.call_mut(id) {
-                        call.title = Some(answered.title);
+                        call.title = Some(answered.title.clone());
                     }
+                    let title = CallChange {
+                        title: Some(answered.title),
+                        ..CallChange::default()
+                    };
+                    out.push(Effect::Show(Update::CallChanged(id, title)));
                     return self.settle(id, answered.outcome, &answered.text, out);
                 }
                 out.push(Effect::PlanCall {
@@ -232,6 +247,21 @@ impl Session {
 
     pub(super) fn call_mut(&mut self, id: CallId) -> Option<&mut Call> {
         self.turn.as_mut()?.calls.get_mut(&id)
+    }
+
+    /// The person sees that it is not what the model asked for, and the model hears of it.
+    pub(super) fn rewritten(&mut self, id: CallId, arguments: Value, out: &mut Vec<Effect>) {
+        let Some(call) = self.call_mut(id) else {
+            return;
+        };
+        if !matches!(call.stage, Stage::Planning) || call.arguments == arguments {
+            return;
+        }
+        let tool = visible_line(&call.call.name, MOST_NAME);
+        let text = format!("A hook changed the arguments of {tool}, which are now: {arguments}");
+        call.rewritten = Some(arguments);
+        out.push(Effect::Show(Update::Notice(text.clone())));
+        self.tell_next(format!("[{text}]"), out);
     }
 
     pub(super) fn planned(
@@ -371,6 +401,7 @@ impl Session {
             Finished::Moved if call.rounds < rounds => {
                 call.rounds += 1;
                 call.stage = Stage::Planning;
+                call.rewritten = None;
                 let (tool, arguments) = (call.call.name.clone(), call.arguments.clone());
                 out.push(Effect::PlanCall {
                     call: id,
@@ -467,6 +498,9 @@ impl Session {
         if let Origin::Replay(approved) = &call.origin {
             let approved = approved.clone();
             return self.close_replay(&approved, call, closed, out);
+        }
+        if closed.change.duration_ms.is_some() {
+            self.note_evidence(id, call.title.as_deref(), closed.outcome);
         }
         let shown = closed.shown();
         let Closed {

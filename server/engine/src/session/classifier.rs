@@ -61,18 +61,14 @@ pub fn time_for_classifier(level: Option<Reasoning>, configured: Duration) -> Du
 pub(super) fn request(
     model: &str,
     reasoning: Option<Reasoning>,
-    history: &[Entry],
+    asked: Vec<&str>,
     said: &str,
     tool: &str,
     arguments: &Value,
     plan: &Planned,
 ) -> ModelRequest {
-    let asked = history.iter().filter_map(|it| match it {
-        Entry::User(said) => Some(said.text.as_str()),
-        Entry::Told(_) | Entry::Summary(_) | Entry::Answer(_) => None,
-    });
     let parts = [
-        ("THE PERSON WROTE", messages(asked.collect())),
+        ("THE PERSON WROTE", messages(asked)),
         ("THE AGENT SAID", middle(&redact(said), MOST)),
         ("THE ACTION", action(tool, arguments, plan)),
     ];
@@ -231,6 +227,8 @@ fn action(tool: &str, arguments: &Value, plan: &Planned) -> String {
             Preview::Hunks { path, text: hunks } => {
                 text.push_str(&format!("changes {}:\n{hunks}\n", path.display()));
             }
+            // The arguments have it whole.
+            Preview::Text(_) => {}
             Preview::Diff { path, new, .. } => {
                 text.push_str(&format!("{} would be:\n{new}\n", path.display()));
             }

@@ -8,10 +8,11 @@
 pub(super) mod laws;
 
 use super::fold::Fold;
-use super::{Counters, Session, Settings, Untold};
+use super::{Counters, Last, Session, Settings, Untold};
+use crate::context::budget::Measured;
 use crate::context::{Answer, Asked, Entry, Held, Said};
 use crate::usage::{Tally, of_tokens, to_tokens};
-use protocol::record::{Carried, Kept, NativeRecord, OpenCall, Record, Trigger};
+use protocol::record::{Carried, Filled, Kept, NativeRecord, OpenCall, Record, Trigger};
 use protocol::session::{CallId, TurnId};
 use protocol::tool::Outcome;
 
@@ -43,7 +44,12 @@ impl Fold {
             .used
             .iter()
             .for_each(|it| session.tally.take_used(it));
-        session.last = carried.last.as_ref().map(of_tokens);
+        session.last = carried.last.as_ref().map(|it| match it {
+            Filled::Counted(tokens) => Last::Counted(of_tokens(tokens)),
+            Filled::Estimated(history) => Last::Estimated(*history),
+        });
+        let measured = carried.measured;
+        session.measured = measured.map(|(answer, tokens)| Measured { answer, tokens });
         self.turn = carried.turn;
         let open = carried.open.iter().cloned();
         self.open = open.map(|it| (it.call, it.edit)).collect();
@@ -74,8 +80,12 @@ impl Fold {
             replayed,
             tally,
             last,
+            measured,
             checklist,
-            compact_next: _,
+            // How long a list was left alone, what time it is and what summaries have come to ends with the process.
+            stale: _,
+            now: _,
+            compaction: _,
             goal,
             style,
             next:
@@ -142,7 +152,11 @@ impl Fold {
             open: open.map(|(call, edit)| OpenCall { call, edit }).collect(),
             replayed,
             used: tally.used().collect(),
-            last: last.as_ref().map(to_tokens),
+            last: last.as_ref().map(|it| match it {
+                Last::Counted(tokens) => Filled::Counted(to_tokens(tokens)),
+                Last::Estimated(history) => Filled::Estimated(*history),
+            }),
+            measured: measured.map(|it| (it.answer, it.tokens)),
         })));
         list
     }

@@ -3,6 +3,7 @@
 use super::call::{Action, Finished, Planned, Preview, Question};
 use super::replay::{Replay, ReplayEnd};
 use super::unsaved::NotSaved;
+use crate::checklist::Edit;
 use crate::policy::Hold;
 use crate::provider::{Image, Learned, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use protocol::acp::ToolKind;
@@ -12,9 +13,10 @@ use protocol::config::Reasoning;
 use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
 use protocol::tool::Outcome;
+use serde::{Deserialize, Serialize};
 
 /// Everything that can happen to a session. Each names what it answers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
     /// The person sent a prompt. `prompt` is new to the session.
     Prompt {
@@ -33,7 +35,19 @@ pub enum Input {
     },
     /// Something happened that the model is to be told when it is asked next.
     Tell(String),
+    /// The person changed the checklist.
+    EditChecklist(Edit),
+    /// The host asked a model something for the person, beside the conversation.
+    Spent {
+        /// provider/model.
+        model: String,
+        purpose: Purpose,
+        tokens: Usage,
+    },
     Model(StreamId, ModelEvent),
+    /// A hook gave a call that is being planned other arguments. They count for its plan, which follows; the model's own
+    /// stay what is recorded, and what it is planned anew from.
+    Rewritten(CallId, serde_json::Value),
     /// A call's plan, or what was wrong with its arguments (read by the model).
     Planned(CallId, Result<Planned, String>),
     Decided(CallId, Decision),
@@ -41,6 +55,12 @@ pub enum Input {
     Saved(CallId, Result<(), NotSaved>),
     /// What the classifier answered, or why there is no answer.
     Classified(CallId, Result<SideAnswer, String>),
+    /// The person wants older history summarised, with this in focus; `text` is the prompt that says so.
+    Compact {
+        prompt: PromptId,
+        text: String,
+        focus: Option<String>,
+    },
     /// What a model answered that was asked beside the conversation.
     Side(SideId, Result<SideAnswer, ModelError>),
     /// The person chose how hard a model thinks. [`Session::configure`](super::Session::configure) has it already.
@@ -65,7 +85,7 @@ pub enum Input {
 }
 
 /// The person's answer to a question.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     pub option: OptionId,
     /// Why not, in the person's words.
@@ -92,7 +112,7 @@ impl Aside {
 }
 
 /// The answer of a model that was asked beside the conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SideAnswer {
     /// provider/model.
     pub model: String,

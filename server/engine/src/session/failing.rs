@@ -52,12 +52,13 @@ impl Session {
         let Some(turn) = &mut self.turn else {
             return context::build(&self.settings, &self.history);
         };
+        let squeezed = turn.tightness.squeezed;
         let failing = &mut turn.failing;
         if failing.news_of != model {
             failing.news = Learned::default();
             failing.news_of = model;
         }
-        let request = if failing.news == Learned::default() {
+        let mut request = if failing.news == Learned::default() {
             context::build(&self.settings, &self.history)
         } else {
             let mut settings = self.settings.clone();
@@ -65,6 +66,9 @@ impl Session {
             context::build(&settings, &self.history)
         };
         failing.level = request.level();
+        if let Some(tokens) = squeezed {
+            context::squeeze(&mut request, tokens);
+        }
         request
     }
 
@@ -95,8 +99,12 @@ impl Session {
         let Some(Entry::Answer(answer)) = self.history.last() else {
             return self.fail(error, out);
         };
+        let is_too_long = error.kind == ModelErrorKind::ContextOverflow;
         if !answer.calls.is_empty() {
-            return self.fail(error, out);
+            return match is_too_long && self.makes_room_later() {
+                true => self.advance(out),
+                false => self.fail(error, out),
+            };
         }
         let is_silent = answer.text.is_empty();
         let has_begun = !is_silent || !answer.thought.is_empty() || answer.raw.is_some();
@@ -107,6 +115,13 @@ impl Session {
         if is_asked_at_once {
             self.take_back(out);
             return self.ask(out);
+        }
+        if is_too_long {
+            self.take_back(out);
+            if !self.makes_room(out) {
+                self.fail(error, out);
+            }
+            return;
         }
         match self.wait_after(&error, has_begun) {
             Some(ms) => {

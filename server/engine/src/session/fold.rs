@@ -1,6 +1,7 @@
 //! Records back into a session, and into what an editor shows.
 
 use super::call::{CANCELLED, CUT_OFF};
+use super::compacting::receipt;
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::failing::BROKEN_OFF;
 use super::{Session, Settings};
@@ -9,7 +10,7 @@ use crate::provider::{NativeCall, NativeTool, ToolCall};
 use crate::usage;
 use protocol::approval::OptionId;
 use protocol::config::Reasoning;
-use protocol::record::{EditedFile, EndReason, NativeRecord, Record, Stands};
+use protocol::record::{EditedFile, EndReason, NativeRecord, Record, Stands, Trigger};
 use protocol::session::{CallId, Mode, TurnId};
 use protocol::tool::{Outcome, Picture};
 use std::collections::BTreeMap;
@@ -95,8 +96,7 @@ impl Fold {
             Record::Compacted {
                 id, summary, kept, ..
             } => {
-                session.next.compaction = *id;
-                context::compact(&mut session.history, *kept, summary.clone());
+                session.take_summary(*id, *kept, summary.clone());
             }
             Record::Checklist { tasks } => session.checklist.clone_from(tasks),
             Record::Goal { goal } => session.goal.clone_from(goal),
@@ -159,9 +159,14 @@ impl Fold {
                 outcome,
                 text,
                 pictures,
+                title,
+                duration_ms,
                 ..
             } => {
                 if self.open.remove(call).is_some() {
+                    if duration_ms.is_some() {
+                        session.note_evidence(*call, title.as_deref(), *outcome);
+                    }
                     let held = pictures.iter().map(Held::past);
                     session.remember_result(*call, text.clone(), held.collect(), *outcome);
                 }
@@ -179,7 +184,11 @@ impl Fold {
                 session.next.call = session.next.call.max(call.0 + 1);
                 session.remember_replay(approval, title, *outcome, text);
             }
-            Record::Ended { .. } => self.turn = None,
+            Record::Ended { turn: id, .. } => {
+                // One in which nothing was asked has no other record.
+                session.next.turn = session.next.turn.max(id.0 + 1);
+                self.turn = None;
+            }
             Record::Carried(carried) => self.carry(carried),
         }
     }
@@ -364,12 +373,18 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
                     },
                 ));
             }
+            Record::Checklist { tasks } => updates.push(Update::Checklist(tasks.clone())),
             Record::Void { .. } => updates.push(Update::Text(BROKEN_OFF.to_owned())),
+            Record::Compacted { id, trigger, .. } => match trigger {
+                // The command's answer says it.
+                Trigger::Person => {}
+                Trigger::Model | Trigger::Threshold | Trigger::Overflow => {
+                    updates.push(Update::Notice(receipt(*id, *trigger)));
+                }
+            },
             Record::Started { .. }
             | Record::Forked { .. }
             | Record::Title { .. }
-            | Record::Compacted { .. }
-            | Record::Checklist { .. }
             | Record::Goal { .. }
             | Record::Style { .. }
             | Record::Unsigned { .. }

@@ -5,6 +5,7 @@
 //! effects are checked against the picture. Break the code once and one of these goes red.
 
 use super::*;
+use crate::checklist::Edit;
 use crate::policy::{self, Gate, Hold, Verdict};
 use crate::provider::{
     Feature, Learned, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Refusal,
@@ -14,9 +15,9 @@ use crate::rounds::rounds;
 use fastrand::Rng;
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
-use protocol::config::{Reasoning, Safety};
+use protocol::config::{Compaction, Reasoning, Safety};
 use protocol::record::Stands;
-use protocol::session::PromptId;
+use protocol::session::{PromptId, SideId};
 use protocol::tool::{Access, Outcome, Place, Reading, Risk};
 use std::collections::{HashMap, HashSet};
 
@@ -28,6 +29,8 @@ pub(crate) fn settings() -> Settings {
         natives: Vec::new(),
         learned: Learned::default(),
         window: None,
+        compaction: Compaction::default(),
+        compacts_itself: false,
         cache_key: String::new(),
         system: System::default(),
         tools: Vec::new(),
@@ -42,10 +45,12 @@ pub(crate) fn settings() -> Settings {
             longest_ms: 60_000,
             spread: 0,
         },
+        guidance: true,
         attended: true,
         safety: Safety::default(),
         standing: Vec::new(),
         can_hold: false,
+        role: Role::Person,
     }
 }
 
@@ -54,6 +59,9 @@ struct World {
     records: Vec<Record>,
     stream: Option<StreamId>,
     timer: Option<TimerId>,
+    /// The summary that is awaited, and how many were since the model was asked.
+    side: Option<SideId>,
+    n_sides: u32,
     /// The person is shown that the model is asked again.
     retrying: bool,
     /// What the model may be asked without asking for the next answer: the refusals that this answer met.
@@ -115,7 +123,22 @@ impl World {
                 Effect::StopTimer(timer) => {
                     assert_eq!(self.timer.take(), Some(*timer), "nobody waits for it");
                 }
-                Effect::AskSide { .. } | Effect::StopSide(_) => {}
+                Effect::AskSide { side, request, .. } => {
+                    assert_eq!(self.stream, None, "it summarises while the model answers");
+                    assert_eq!(self.timer, None, "it summarises during a wait");
+                    assert_eq!(
+                        self.recorded, self.results,
+                        "it summarises while a call is at work"
+                    );
+                    assert_eq!(self.side.replace(*side), None, "two summaries at once");
+                    assert!(!ended, "a summary after the turn's end");
+                    valid(request);
+                    self.n_sides += 1;
+                    assert!(self.n_sides <= 12, "it is summarised without end");
+                }
+                Effect::StopSide(side) => {
+                    assert_eq!(self.side.take(), Some(*side), "nobody summarises");
+                }
                 Effect::Learned(learned) => {
                     assert_ne!(*learned, Learned::default());
                     let begins = !matches!(
@@ -140,7 +163,11 @@ impl World {
                 }
                 Effect::Show(_) => {
                     assert!(
-                        !ended || matches!(input, Input::SetMode(_) | Input::Command { .. }),
+                        !ended
+                            || matches!(
+                                input,
+                                Input::SetMode(_) | Input::Command { .. } | Input::EditChecklist(_)
+                            ),
                         "an update after the turn's end"
                     );
                 }
@@ -151,14 +178,19 @@ impl World {
                         "the model was asked while a call had no result"
                     );
                     assert_eq!(self.timer, None, "the model was asked during a wait");
+                    assert_eq!(
+                        self.side, None,
+                        "the model was asked before the summary came"
+                    );
+                    self.n_sides = 0;
                     self.stream = Some(*stream);
                     ended = false;
                     valid(request);
                     self.request = Some(*request.clone());
                     self.n_asked += 1;
-                    // Two waits, four refusals, one refused signature.
+                    // Two waits, four refusals, one refused signature, ten overflows.
                     assert!(
-                        self.n_asked <= 1 + 2 + 4 + 1,
+                        self.n_asked <= 1 + 2 + 4 + 1 + 10,
                         "one answer was asked for without end"
                     );
                 }
@@ -282,6 +314,7 @@ impl World {
                     "a turn ended with an open call"
                 );
                 assert_eq!(self.timer, None, "a turn ended and waits");
+                assert_eq!(self.side, None, "a turn ended before its summary came");
                 assert!(!self.retrying, "a turn ended and seems to wait");
                 self.turns += 1;
                 self.n_asked = 0;
@@ -423,6 +456,9 @@ impl World {
             | Input::SetMode(_)
             | Input::Command { .. }
             | Input::Tell(_)
+            | Input::EditChecklist(_)
+            | Input::Spent { .. }
+            | Input::Rewritten(..)
             | Input::Reasoning { .. }
             | Input::Remember(_)
             | Input::Forget(_)
@@ -430,6 +466,7 @@ impl World {
             | Input::Model(..)
             | Input::Output(..)
             | Input::Side(..)
+            | Input::Compact { .. }
             | Input::Woke(_) => {}
         }
     }
@@ -475,7 +512,8 @@ fn plan(rng: &mut Rng) -> Planned {
         Place::Protected,
         Place::AddedDir,
         Place::Scratchpad,
-    ][rng.usize(0..5)];
+        Place::Memory,
+    ][rng.usize(0..6)];
     let access = match rng.u8(0..4) {
         0 => Access::Read { path, place },
         1 => Access::Write { path, place },
@@ -528,16 +566,36 @@ fn model_event(rng: &mut Rng, ids: &mut u64) -> ModelEvent {
             } else {
                 format!("id{ids}")
             };
-            let arguments = ["{}", "", "{\"a\":1}", "[1]", "{broken"][rng.usize(0..5)].to_owned();
+            let (name, arguments) = match rng.u8(0..6) {
+                0 => (
+                    "task_create",
+                    r#"{"tasks":[{"subject":"a","active_form":"b","status":"in_progress"}]}"#,
+                ),
+                1 => (
+                    "task_update",
+                    r#"{"updates":[{"id":1,"status":"completed"}]}"#,
+                ),
+                _ => (
+                    "t",
+                    ["{}", "", "{\"a\":1}", "[1]", "{broken"][rng.usize(0..5)],
+                ),
+            };
+            let arguments = arguments.to_owned();
             ModelEvent::Call(ToolCall {
                 id,
-                name: "t".into(),
+                name: name.into(),
                 arguments,
                 native: None,
             })
         }
-        7 if rng.bool() => ModelEvent::Usage(Usage::default()),
+        7 if rng.bool() => ModelEvent::Usage(Usage {
+            // More than the threshold, now and then.
+            input: [0, 60_000][rng.usize(0..2)],
+            output: 1,
+            ..Usage::default()
+        }),
         7 => ModelEvent::Raw(serde_json::json!({"n": rng.u8(..)})),
+        8 if rng.u8(0..6) == 0 => ModelEvent::Ended(StopReason::WindowFull),
         8 => ModelEvent::Ended(StopReason::EndTurn),
         _ => ModelEvent::Failed(failure(rng)),
     }
@@ -551,6 +609,7 @@ fn failure(rng: &mut Rng) -> ModelError {
         ModelErrorKind::Signature,
         ModelErrorKind::Quota,
         ModelErrorKind::Protocol,
+        ModelErrorKind::ContextOverflow,
     ];
     let mut error = ModelError::new(kinds[rng.usize(0..kinds.len())], "no");
     error.is_final = rng.u8(0..6) == 0;
@@ -567,7 +626,22 @@ fn failure(rng: &mut Rng) -> ModelError {
 
 fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
     let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
-    match rng.u8(0..54) {
+    match rng.u8(0..60) {
+        54 if rng.bool() => {
+            *prompts += 1;
+            Input::Compact {
+                prompt: PromptId(*prompts),
+                text: "/compact".into(),
+                focus: rng.bool().then(|| "f".into()),
+            }
+        }
+        54..=59 => {
+            let side = match (world.side, rng.u8(0..9)) {
+                (Some(side), 1..) => side,
+                _ => SideId(rng.u64(0..9)),
+            };
+            Input::Side(side, summary(rng))
+        }
         51..=53 => Input::Woke(match (world.timer, rng.u8(0..9)) {
             (Some(timer), 1..) => timer,
             _ => TimerId(rng.u64(0..9)),
@@ -605,7 +679,17 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
         45 => Input::Forget(Rule::EditProject),
         // Seldom, or hardly anything would be asked.
         46 if rng.u8(0..4) == 0 => Input::Remember(Rule::EditProject),
+        40 if rng.bool() => Input::EditChecklist(match rng.u8(0..3) {
+            0 => Edit::Add("c".into()),
+            1 => Edit::Done(rng.u64(1..4)),
+            _ => Edit::Clear,
+        }),
         40 => Input::Tell("told".into()),
+        41 if rng.bool() => Input::Spent {
+            purpose: Purpose::Subagent,
+            model: "p/other".into(),
+            tokens: Usage::default(),
+        },
         41 => Input::Command {
             text: "/c".into(),
             answer: "done".into(),
@@ -622,6 +706,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
         6 => Input::SetMode(Mode::ALL[rng.usize(0..4)]),
         7 => Input::Output(any_call, "o".into()),
         8 => Input::Model(StreamId(rng.u64(0..9)), model_event(rng, ids)),
+        9 if rng.bool() => Input::Rewritten(any_call, serde_json::json!({"a": 1})),
         9 => Input::Planned(any_call, Ok(plan(rng))),
         10 => Input::Decided(any_call, decision(rng)),
         11 if rng.bool() => Input::Queued(any_call, Ok("q".into())),
@@ -679,6 +764,19 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
     }
 }
 
+fn summary(rng: &mut Rng) -> Result<SideAnswer, ModelError> {
+    match rng.u8(0..4) {
+        0 => Err(failure(rng)),
+        1 => Ok(SideAnswer::default()),
+        _ => Ok(SideAnswer {
+            model: "p/m".into(),
+            usage: rng.bool().then(Usage::default),
+            text: "s".into(),
+            ..SideAnswer::default()
+        }),
+    }
+}
+
 fn decision(rng: &mut Rng) -> Decision {
     Decision {
         option: OptionId::ALL[rng.usize(0..OptionId::ALL.len())],
@@ -691,9 +789,16 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     let mode = Mode::ALL[rng.usize(0..4)];
     let attended = rng.bool();
     let can_hold = rng.bool();
+    let compaction = Compaction {
+        auto_threshold_tokens: rng.bool().then_some(50_000),
+        ..Compaction::default()
+    };
     let settings = || Settings {
         attended,
         can_hold,
+        // How long a list was left alone is not written down.
+        guidance: false,
+        compaction: compaction.clone(),
         ..settings()
     };
     let (mut session, effects) = Session::new("s".into(), "/p".into(), mode, settings());
@@ -711,7 +816,7 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     let (mut prompts, mut ids) = (0, 0);
     for _ in 0..steps {
         let input = input(&mut rng, &world, &mut prompts, &mut ids);
-        if let Input::Prompt { prompt, .. } = &input {
+        if let Input::Prompt { prompt, .. } | Input::Compact { prompt, .. } = &input {
             world.sent.insert(*prompt);
         }
         // The stream that ends is silent before its effects are looked at.
@@ -719,6 +824,11 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
             && world.stream == Some(*stream)
         {
             world.stream = None;
+        }
+        if let Input::Side(side, _) = &input
+            && world.side == Some(*side)
+        {
+            world.side = None;
         }
         if let Input::Woke(timer) = &input
             && world.timer == Some(*timer)
@@ -768,6 +878,7 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     let (mut resumed, repairs) = resumed(&world);
     assert_eq!(repairs, [], "a session at rest needed repair");
     assert_eq!(resumed.mode(), session.mode());
+    assert_eq!(resumed.checklist(), session.checklist());
     assert_eq!(asked(&mut resumed), asked(&mut session));
     if rng.u8(0..20) == 0 {
         condense::laws::hold(&world.records, &mut rng);
@@ -775,12 +886,21 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     world.turns
 }
 
-/// The request that a prompt to a session at rest causes.
+/// The request that a prompt to a session at rest causes, be it behind a summary. What is known of earlier summaries ends with
+/// the process.
 fn asked(session: &mut Session) -> ModelRequest {
-    let effects = session.step(Input::Prompt {
+    session.compaction = Default::default();
+    let mut effects = session.step(Input::Prompt {
         prompt: PromptId(u64::MAX),
         text: "again".into(),
     });
+    if let Some(Effect::AskSide { side, .. }) = effects.last() {
+        let answer = SideAnswer {
+            text: "s".into(),
+            ..SideAnswer::default()
+        };
+        effects = session.step(Input::Side(*side, Ok(answer)));
+    }
     match effects.into_iter().next_back() {
         Some(Effect::AskModel { request, .. }) => *request,
         other => panic!("no request but {other:?}"),

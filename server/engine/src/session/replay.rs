@@ -10,10 +10,11 @@ use crate::provider::ToolCall;
 use protocol::record::Record;
 use protocol::session::{CallId, Mode};
 use protocol::tool::Outcome;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A stored action that the person approves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
     /// Its id in the queue.
     pub approval: String,
@@ -118,6 +119,7 @@ impl Session {
             Call {
                 call: asked,
                 arguments: arguments.clone(),
+                rewritten: None,
                 stage: Stage::Planning,
                 origin: Origin::Replay(approved),
                 title: Some(title),

@@ -6,10 +6,13 @@
 //! Every request to the model is also held against the law of valid requests. Not printed is only
 //! the record of the session's beginning.
 
+mod agents;
 mod approvals;
 mod calls;
 mod cancelling;
+mod checklist;
 mod commands;
+mod compacting;
 mod edits;
 mod failures;
 mod late;
@@ -26,15 +29,21 @@ mod turns;
 mod unattended;
 mod unsaved;
 
-use super::{Effect, Input, Retries, Session, Settings, SideAnswer, laws, replay};
+use super::{Effect, Input, Retries, Role, Session, Settings, SideAnswer, laws, replay};
+use crate::provider::Usage;
 use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
-use protocol::record::{EditedFile, Record, Stands};
-use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
+use protocol::record::{EditedFile, Purpose, Record, Stands};
+use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
 use read::Words;
 
 fn check(script: &str, expect: Expect) {
+    expect.assert_eq(&print_of(script));
+}
+
+/// All that a script causes.
+fn print_of(script: &str) -> String {
     let mut play = Play::new();
     let lines = script.lines().map(str::trim).filter(|it| !it.is_empty());
     for line in lines {
@@ -46,7 +55,7 @@ fn check(script: &str, expect: Expect) {
         let unread = words.rest();
         assert!(unread.is_empty(), "{line:?}: nobody reads {unread:?}");
     }
-    expect.assert_eq(&play.printed());
+    play.printed()
 }
 
 /// A session, its log, and what a script may leave out because it is plain.
@@ -58,6 +67,8 @@ struct Play {
     paragraphs: Vec<String>,
     /// The stream that was asked for last.
     stream: StreamId,
+    /// What was asked last beside the conversation.
+    side: SideId,
     /// The call that was recorded last.
     call: CallId,
     next_prompt: u64,
@@ -82,6 +93,7 @@ impl Play {
             records: Vec::new(),
             paragraphs: Vec::new(),
             stream: StreamId(0),
+            side: SideId(0),
             call: CallId(0),
             next_prompt: 0,
             next_call: 0,
@@ -108,6 +120,10 @@ impl Play {
                             };
                         }
                         "spread" => self.settings.retries.spread = value,
+                        "window" => self.settings.window = Some(value.into()),
+                        "recoveries" => {
+                            self.settings.compaction.max_truncation_recoveries = value;
+                        }
                         other => panic!("there is no limit {other:?}"),
                     }
                 }
@@ -115,6 +131,11 @@ impl Play {
             }
             "nobody" => {
                 self.settings.attended = false;
+                self.session.configure(self.settings.clone());
+            }
+            "agent" => {
+                let wishes = vec![words.text()];
+                self.settings.role = Role::Agent { wishes };
                 self.session.configure(self.settings.clone());
             }
             "standing" => {
@@ -135,6 +156,11 @@ impl Play {
                 };
                 self.session.configure(self.settings.clone());
             }
+            "unguided" => {
+                self.settings.guidance = false;
+                self.session.configure(self.settings.clone());
+            }
+            "clock" => self.session.set_now(words.number()),
             "can-hold" => {
                 self.settings.can_hold = true;
                 self.session.configure(self.settings.clone());
@@ -204,11 +230,46 @@ impl Play {
                 answer: words.text(),
             },
             "tell" => Input::Tell(words.text()),
+            "todos" => match crate::checklist::read(words.rest()) {
+                Ok(Some(edit)) => Input::EditChecklist(edit),
+                other => panic!("no change of the checklist: {other:?}"),
+            },
+            "spent" => Input::Spent {
+                purpose: Purpose::Subagent,
+                model: words.word().to_owned(),
+                tokens: Usage {
+                    input: words.number(),
+                    output: words.number(),
+                    ..Usage::default()
+                },
+            },
+            "compact" => {
+                let prompt = PromptId(self.next_prompt);
+                self.next_prompt += 1;
+                Input::Compact {
+                    prompt,
+                    text: "/compact".to_owned(),
+                    focus: (!words.is_over()).then(|| words.text()),
+                }
+            }
+            "summary" => Input::Side(
+                self.side,
+                Ok(SideAnswer {
+                    model: "p/m".to_owned(),
+                    text: words.text(),
+                    ..SideAnswer::default()
+                }),
+            ),
+            "no-summary" => Input::Side(self.side, Err(words.failure())),
             "mode" => Input::SetMode(words.mode()),
             "model" => {
                 let stream = words.stream().unwrap_or(self.stream);
                 let event = words.model_event(&mut self.next_call);
                 Input::Model(stream, event)
+            }
+            "rewritten" => {
+                let arguments = serde_json::from_str(&words.text()).unwrap();
+                Input::Rewritten(self.call, arguments)
             }
             "planned" => Input::Planned(words.call(self.call), Ok(words.plan())),
             "planned-error" => Input::Planned(words.call(self.call), Err(words.text())),
@@ -267,6 +328,10 @@ impl Play {
                     self.stream = *stream;
                     laws::valid(request);
                 }
+                Effect::AskSide { side, request, .. } => {
+                    self.side = *side;
+                    laws::valid(request);
+                }
                 Effect::Show(_)
                 | Effect::StopModel(_)
                 | Effect::WakeAfter { .. }
@@ -281,7 +346,6 @@ impl Play {
                 | Effect::RunCall { .. }
                 | Effect::AskClassifier { .. }
                 | Effect::StopClassifier(_)
-                | Effect::AskSide { .. }
                 | Effect::StopSide(_)
                 | Effect::KeepRule(_)
                 | Effect::StopCall(_)

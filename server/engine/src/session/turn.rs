@@ -1,6 +1,7 @@
 //! A turn: from a prompt over the model's answers to the end.
 
 use super::call::Stop;
+use super::compacting::{Compacting, Tightness};
 use super::effect::{Effect, PromptEnd, Update};
 use super::failing::Failing;
 use super::{Calls, Session};
@@ -37,6 +38,9 @@ pub(super) struct Turn {
     pub calls: Calls,
     /// What went wrong with the answer at hand so far.
     pub failing: Failing,
+    /// The summary that it waits for.
+    pub compacting: Option<Compacting>,
+    pub tightness: Tightness,
 }
 
 /// A prompt that no turn has taken yet.
@@ -95,6 +99,8 @@ impl Session {
             raw: None,
             calls: Calls::new(),
             failing: Failing::default(),
+            compacting: None,
+            tightness: Tightness::default(),
         });
         id
     }
@@ -131,7 +137,10 @@ impl Session {
             turn.answers += 1;
             turn.failing = Failing::default();
         }
-        self.ask(out);
+        self.remind_of_checklist(out);
+        if !self.compacts_first(out) {
+            self.ask(out);
+        }
     }
 
     /// Asks for an answer, for the first time or once more.
@@ -176,6 +185,8 @@ impl Session {
                         self.settings.model_id()
                     }
                 };
+                // The log counts it for what it has of the answer by then.
+                self.flush(false, out);
                 self.used(&by, Purpose::Answer, usage, out);
             }
             ModelEvent::Raw(raw) => turn.raw = Some(raw),
@@ -183,6 +194,7 @@ impl Session {
                 turn.stream = None;
                 turn.stop = stop;
                 self.flush(false, out);
+                self.fitted();
                 self.advance(out);
             }
             ModelEvent::Failed(error) => {
@@ -290,24 +302,27 @@ impl Session {
     /// Goes on when the model is silent and every call has its result.
     pub(super) fn advance(&mut self, out: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
-        if turn.stream.is_some() || !turn.calls.is_empty() || turn.failing.waits() {
+        let waits = turn.failing.waits() || turn.compacting.is_some();
+        if turn.stream.is_some() || !turn.calls.is_empty() || waits {
             return;
         }
         // A pause in which nothing was said would be followed by the same request for ever.
         let goes_on = turn.stop == StopReason::Paused
             && matches!(self.history.last(), Some(Entry::Answer(it)) if !it.text.is_empty());
-        if !turn.called && !goes_on {
+        if !turn.called && !goes_on && !self.goes_on_in_new_window(out) {
+            let Some(turn) = &self.turn else { return };
             let stop = turn.stop.clone();
             let reason = match stop {
                 StopReason::EndTurn
                 | StopReason::ToolCalls
                 | StopReason::Paused
                 | StopReason::Other(_) => EndReason::Done,
-                StopReason::MaxTokens => EndReason::MaxTokens,
+                StopReason::MaxTokens | StopReason::WindowFull => EndReason::MaxTokens,
                 StopReason::Refusal => EndReason::Refusal,
             };
-            return self.end(reason, PromptEnd::Ended(stop), out);
+            return self.close_turn(reason, PromptEnd::Ended(stop), out);
         }
+        let Some(turn) = &self.turn else { return };
         let limit = self.settings.turn_answers;
         if turn.answers >= limit {
             let message = format!("the model was asked {limit} times in one turn");
@@ -317,9 +332,14 @@ impl Session {
                 out,
             );
         }
+        self.take_in_queued(out);
+        self.ask_model(out);
+    }
+
+    /// What waits becomes part of the running turn.
+    pub(super) fn take_in_queued(&mut self, out: &mut Vec<Effect>) {
         let queued: Vec<Queued> = self.queue.drain(..).collect();
         self.take_in(queued, out);
-        self.ask_model(out);
     }
 
     /// The provider failed: open calls are closed, the turn ends with the error.
@@ -338,6 +358,7 @@ impl Session {
                 out.push(Effect::StopModel(stream));
             }
             self.stop_waiting(out);
+            self.stop_compacting(out);
             self.flush(true, out);
             self.close_calls(Stop::ByPerson, out);
             self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
@@ -375,7 +396,7 @@ impl Session {
         }
     }
 
-    fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
+    pub(super) fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
         self.hide_retry(out);
         let Some(turn) = self.turn.take() else { return };
         out.push(Effect::Append(Record::Ended {
@@ -388,6 +409,7 @@ impl Session {
                 end,
             });
         }
+        self.forget_wish();
         if !self.queue.is_empty() {
             let waiting: Vec<Queued> = self.queue.drain(..).collect();
             self.begin(waiting, out);

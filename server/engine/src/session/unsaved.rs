@@ -7,9 +7,10 @@ use crate::policy::{Hold, Verdict};
 use crate::text::visible_line;
 use protocol::approval::{ApprovalOption, OptionId};
 use protocol::session::CallId;
+use serde::{Deserialize, Serialize};
 
 /// Documents were not saved although the person wanted it. Nothing has run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotSaved {
     /// A sentence for the person.
     pub why: String,

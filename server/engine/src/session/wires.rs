@@ -10,7 +10,7 @@ mod rules;
 mod speak;
 mod streams;
 
-use super::{Effect, Finished, Input, Planned, Session, Settings, condense, laws};
+use super::{Effect, Finished, Input, Planned, Session, Settings, SideAnswer, condense, laws};
 use crate::context;
 use crate::provider::{
     Decoder, Endpoint, Feature, Image, Learned, ModelError, ModelErrorKind, ModelEvent, NativeTool,
@@ -20,7 +20,7 @@ use crate::rounds::rounds;
 use fastrand::Rng;
 use protocol::acp::ToolKind;
 use protocol::record::{Record, Stands};
-use protocol::session::{CallId, Mode, PromptId, StreamId, TimerId};
+use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
 use protocol::tool::{Access, Outcome, Picture, Place};
 use rules::House;
 use serde_json::{Value, json};
@@ -138,6 +138,7 @@ struct Life {
     records: Vec<Record>,
     stream: Option<(StreamId, Box<dyn Decoder>)>,
     timer: Option<TimerId>,
+    side: Option<SideId>,
     planning: Vec<CallId>,
     running: Vec<CallId>,
     n_prompts: u64,
@@ -160,6 +161,7 @@ impl Life {
             records: Vec::new(),
             stream: None,
             timer: None,
+            side: None,
             planning: Vec::new(),
             running: Vec::new(),
             n_prompts: 0,
@@ -180,8 +182,10 @@ impl Life {
         for effect in effects {
             match effect {
                 Effect::Append(record) => {
-                    if let Record::Void { .. } | Record::Unsigned { .. } | Record::Model { .. } =
-                        record
+                    if let Record::Void { .. }
+                    | Record::Unsigned { .. }
+                    | Record::Compacted { .. }
+                    | Record::Model { .. } = record
                     {
                         self.before = None;
                     }
@@ -198,6 +202,17 @@ impl Life {
                 Effect::StopModel(_) => self.stream = None,
                 Effect::WakeAfter { timer, .. } => self.timer = Some(timer),
                 Effect::StopTimer(_) => self.timer = None,
+                Effect::AskSide { side, request, .. } => {
+                    self.side = Some(side);
+                    let fault = rules::check(
+                        self.known.2,
+                        self.known.4,
+                        &body(self.known, &request),
+                        false,
+                    );
+                    assert_eq!(fault, Ok(()), "nobody takes the question for a summary");
+                }
+                Effect::StopSide(_) => self.side = None,
                 Effect::Learned(news) => {
                     let learned = self.learned.entry(self.known.0).or_default();
                     learned.extend(&news);
@@ -229,7 +244,14 @@ impl Life {
             Some((last, before)) if is_asked(last) => before,
             _ => &self.session.history[..],
         };
-        body(known, &context::build(&settings, history))
+        let mut request = context::build(&settings, history);
+        let turn = self.session.turn.as_ref();
+        if known.0 == self.known.0
+            && let Some(tokens) = turn.and_then(|it| it.tightness.squeezed)
+        {
+            context::squeeze(&mut request, tokens);
+        }
+        body(known, &request)
     }
 
     /// The law.
@@ -258,7 +280,10 @@ impl Life {
                 self.known.1
             );
         }
-        self.before = Some((self.known.0, now));
+        // What is cut to fit is cut anew each time.
+        let turn = self.session.turn.as_ref();
+        let is_squeezed = turn.is_some_and(|it| it.tightness.squeezed.is_some());
+        self.before = (!is_squeezed).then_some((self.known.0, now));
     }
 
     /// Something happens.
@@ -273,6 +298,14 @@ impl Life {
             }
             4 => self.step(Input::Cancel),
             5 => self.step(Input::Tell("told".into())),
+            6 if self.rng.bool() => {
+                self.n_prompts += 1;
+                self.step(Input::Compact {
+                    prompt: PromptId(self.n_prompts),
+                    text: "/compact".into(),
+                    focus: None,
+                });
+            }
             6 => self.exchange(),
             7 => self.restart(),
             8..=9 => {
@@ -282,9 +315,24 @@ impl Life {
             }
             10..=12 => self.refuse(),
             13..=26 => self.answer(),
-            27..=32 => self.plan(),
+            27..=31 => self.plan(),
+            32 => self.summarise(),
             _ => self.finish(),
         }
+    }
+
+    /// A summary comes, or does not.
+    fn summarise(&mut self) {
+        let Some(side) = self.side.take() else { return };
+        let answer = match self.rng.u8(0..5) {
+            0 => Err(ModelError::new(ModelErrorKind::ContextOverflow, "no")),
+            1 => Ok(SideAnswer::default()),
+            _ => Ok(SideAnswer {
+                text: "summary".into(),
+                ..SideAnswer::default()
+            }),
+        };
+        self.step(Input::Side(side, answer));
     }
 
     /// The person takes another model, in the middle of whatever goes on.
@@ -306,6 +354,7 @@ impl Life {
     fn restart(&mut self) {
         self.stream = None;
         self.timer = None;
+        self.side = None;
         self.planning.clear();
         self.running.clear();
         self.before = None;
@@ -329,6 +378,8 @@ impl Life {
             ModelErrorKind::Signature,
             ModelErrorKind::Quota,
             ModelErrorKind::Unreachable,
+            ModelErrorKind::ContextOverflow,
+            ModelErrorKind::ContextOverflow,
         ];
         let mut error = ModelError::new(kinds[self.rng.usize(0..kinds.len())], "no");
         if error.kind == ModelErrorKind::BadRequest {
@@ -467,7 +518,7 @@ fn whatever_happened_every_provider_takes_the_next_request() {
     let mut n_requests = 0;
     for (_, rng) in rounds(0, 60) {
         let mut life = Life::new(rng);
-        for _ in 0..120 {
+        for _ in 0..150 {
             life.happen();
         }
         condense::laws::hold(&life.records, &mut life.rng);

@@ -202,7 +202,11 @@ impl Checked {
             mode: mode(file),
             is_external: match file.place {
                 Place::Project => false,
-                Place::AddedDir | Place::Scratchpad | Place::Protected | Place::External => true,
+                Place::AddedDir
+                | Place::Scratchpad
+                | Place::Protected
+                | Place::Memory
+                | Place::External => true,
             },
         });
     }

@@ -111,7 +111,7 @@ pub fn prepare(
     let entry = Entry {
         session: world.session.to_string(),
         call: match &changes.by {
-            Whose::Agent(author) => Some(author.call),
+            Whose::Agent(_) => Some(world.call),
             Whose::Review | Whose::Person => None,
         },
         title: changes.label.clone(),

@@ -7,12 +7,14 @@ use crate::documents::Snapshot;
 use crate::event::{Ask, Editor, Event};
 use crate::handlers::{checkpoint_line, wire_checkpoint};
 use crate::layers::{CommandLine, Layers};
+use crate::memory::Memory;
 use crate::plan::{FileOperations, World};
 use crate::process::Children;
 use crate::process::background::Jobs;
 use crate::process::launcher::Launcher;
 use crate::restore::{self, Planned};
 use crate::store::Folders;
+use crate::store::answers::Answers;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::journal::Journals;
 use crate::workspace::Workspace;
@@ -127,7 +129,9 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
     let folders = Folders::from_environment();
     let cwd = std::env::current_dir().context("finding the current folder")?;
     let protected = [folders.config.clone(), folders.data.clone()];
-    let workspace = Workspace::new(&[cwd], &protected).map_err(|it| anyhow!(it))?;
+    let mut workspace = Workspace::new(&[cwd], &protected).map_err(|it| anyhow!(it))?;
+    let memory = Memory::of(&folders.data, workspace.root());
+    workspace.set_memory(memory.folders());
     let (layers, problem) = Layers::of_person(&folders.config, command_line);
     if let Some(problem) = problem {
         writeln!(stderr(), "{problem}")?;
@@ -137,6 +141,7 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
     let launcher = Launcher::own().context("finding our own program")?;
     Ok(World {
         session: "".into(),
+        call: CallId(0),
         author: Author {
             session: String::new(),
             turn: TurnId(0),
@@ -145,6 +150,7 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
         workspace: Arc::new(workspace),
         documents: Snapshot::default(),
         seen: Arc::default(),
+        log: None,
         given: Arc::default(),
         editor,
         encoding: Encoding::Utf8,
@@ -162,6 +168,12 @@ fn world(command_line: CommandLine, editor: Editor) -> anyhow::Result<World> {
         checkpoints: Arc::new(checkpoints),
         checkpoint_first: false,
         action: None,
+        memory: None,
+        answers: Answers::new(&folders.config),
+        attended: false,
+        kinds: Arc::default(),
+        agent: None,
+        skill_folders: [].into(),
         key_variables: Arc::new([]),
     })
 }

@@ -30,6 +30,16 @@ pub(super) fn config_toml(schema: &Value) -> String {
         } else if name == "profiles" {
             line(&mut out, "# [profiles.careful.safety]");
             line(&mut out, "# mode = \"read_only\"");
+        } else if section["type"] == "array" {
+            // An example, which stays one when the line before it counts.
+            let mut rows = String::new();
+            let each = deref(schema, &section["items"]);
+            line(&mut rows, &format!("[[{name}]]"));
+            options(&mut rows, schema, &each);
+            rows.lines().for_each(|it| match it.starts_with("##") {
+                true => line(&mut out, it),
+                false => line(&mut out, &format!("# # {}", it.trim_start_matches("# "))),
+            });
         } else {
             let each = deref(schema, &section["additionalProperties"]);
             if each["properties"].is_object() {

@@ -1,7 +1,7 @@
 //! Permissions and forms: asking the person, and what the editor answers.
 
-use crate::asking::{CallKey, Pending};
-use crate::event::SessionKey;
+use crate::asking::{CallKey, Choice, Message, Pending};
+use crate::event::{Chosen, SessionKey};
 use crate::lsp::Answer;
 use crate::main_loop::Host;
 use crate::plan::Accepted;
@@ -20,7 +20,15 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 impl Host {
-    pub(crate) fn ask_person(&mut self, session: &SessionKey, call: CallId, question: Question) {
+    pub(crate) fn ask_person(
+        &mut self,
+        session: &SessionKey,
+        call: CallId,
+        mut question: Question,
+    ) {
+        if let Some(label) = self.label_of(session) {
+            question.title = format!("[{label}] {}", question.title);
+        }
         let key = (session.clone(), call);
         let method = methods::RequestPermission::METHOD;
         let mut hunks = Vec::new();
@@ -32,7 +40,8 @@ impl Host {
         let hunks = hunks.concat();
         if self.client.takes(method) {
             let id = self.asking.open(Pending::Permission(key.clone()));
-            let params = permission_request(&key, &question, id, &hunks);
+            let shown = self.shown_call(&key);
+            let params = permission_request(&shown, &question, id, &hunks);
             self.asking.questions.insert(key, question);
             self.out.request(id, method, &params);
         } else {
@@ -56,8 +65,18 @@ impl Host {
 
     /// Shows the next question by `window/showMessageRequest`, one at a time.
     fn show_next_question(&mut self) {
-        let Some((id, key)) = self.asking.next_message() else {
+        let Some((id, next)) = self.asking.next_message() else {
             return;
+        };
+        let key = match next {
+            Message::Permission(key) => key,
+            Message::Choice { message, actions } => {
+                let title = |it: &String| json!({"title": it});
+                let actions: Vec<Value> = actions.iter().map(title).collect();
+                let params =
+                    json!({"type": MessageType::Info, "message": message, "actions": actions});
+                return self.out.request(id, "window/showMessageRequest", &params);
+            }
         };
         let Some(question) = self.asking.questions.get(&key) else {
             return;
@@ -91,11 +110,18 @@ impl Host {
         self.out.request(id, method, &request);
     }
 
+    /// Offers choices in an editor that knows no forms.
+    pub(crate) fn ask_choice(&mut self, choice: Choice) {
+        self.asking.enqueue_choice(choice);
+        self.show_next_question();
+    }
+
     /// Takes questions away whose turn has ended.
     pub(crate) fn drop_abandoned(&mut self) {
         for id in self.asking.abandoned() {
             self.out.notify("$/cancelRequest", &json!({"id": id}));
         }
+        self.show_next_question();
     }
 
     /// An answer of the editor. One that nobody waits for any more is dropped.
@@ -122,11 +148,22 @@ impl Host {
                     .and_then(|it| serde_json::from_value::<SaveDocumentResult>(it).ok());
                 let _ = reply.send(saved.is_some_and(|it| it.saved));
             }
+            // Its task may have given up this moment.
+            Pending::Seen(reply) => drop(reply.send(answer.result.ok())),
             Pending::Elicit(reply) => {
                 let response = answer.result.ok().and_then(|it| {
                     serde_json::from_value::<acp::CreateElicitationResponse>(it).ok()
                 });
                 let _ = reply.send(response.map(|it| it.action));
+            }
+            Pending::Choice(reply) => {
+                let chosen = answer.result.ok().map(|it| match it["title"].as_str() {
+                    Some(title) => Chosen::Action(title.to_owned()),
+                    None => Chosen::Dismissed,
+                });
+                // Its task may have given up this moment.
+                let _ = reply.send(chosen);
+                self.show_next_question();
             }
             Pending::Errand(number) => self.errand_decided(number, answer),
             Pending::Ignored => {}
@@ -219,6 +256,7 @@ impl Host {
         self.questions_changed(&files);
         let (session, call) = key;
         self.step(&session, Input::Decided(call, decision));
+        self.pass_answers_on(&session);
         self.show_next_question();
     }
 }
@@ -246,7 +284,7 @@ pub(super) fn in_order(options: &[ApprovalOption]) -> Vec<&ApprovalOption> {
 /// The id rides in `_meta` too: not every editor tells its handlers the id that a `$/cancelRequest`
 /// will name.
 fn permission_request(
-    key: &CallKey,
+    (session, call): &(SessionKey, acp::ToolCallId),
     question: &Question,
     id: i64,
     hunks: &[ProposedHunk],
@@ -265,7 +303,9 @@ fn permission_request(
         .into_iter()
         .map(|it| acp::PermissionOption::new(it.id.id(), it.label.clone(), it.id.kind()))
         .collect();
-    let mut call = show::call_update(key.1, change);
+    let id_of_call = call.clone();
+    let mut call = show::call_update(CallId(0), change);
+    call.tool_call_id = id_of_call;
     if !hunks.is_empty() {
         call = call.meta(show::meta(json!({"hunks": hunks})));
     }
@@ -273,7 +313,7 @@ fn permission_request(
     if let Some(reason) = reason(question) {
         meta["reason"] = json!(reason);
     }
-    acp::RequestPermissionRequest::new(show::session_id(&key.0), call, options)
+    acp::RequestPermissionRequest::new(show::session_id(session), call, options)
         .meta(show::meta(meta))
 }
 

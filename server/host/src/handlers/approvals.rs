@@ -1,5 +1,6 @@
 //! Actions that wait for an approval: storing them, and running one when the person approves it.
 
+mod again;
 mod words;
 
 pub(crate) use words::{denied, line, whole};
@@ -33,6 +34,8 @@ enum Waiter {
     Command(oneshot::Sender<Approved>),
     /// An errand, by its number.
     Errand(u64),
+    /// An errand that has restored a checkpoint, and what is said of that.
+    Restore(u64, String),
 }
 
 /// What is said of a command that a death cut off. A change of files is all or nothing, and can be looked for.
@@ -55,6 +58,7 @@ impl Host {
             tool: action.tool,
             arguments: action.arguments,
             mode: open.session.mode(),
+            risk: None,
             offer: self.offer(session, call, &action.plan),
             state: State::Pending,
         };
@@ -200,6 +204,7 @@ impl Host {
             // Who approved may have given up this moment.
             Waiter::Command(reply) => return drop(reply.send(told)),
             Waiter::Errand(number) => number,
+            Waiter::Restore(number, said) => return self.end_offer(number, &said, id, told),
         };
         let said = match told {
             Approved::Ran {

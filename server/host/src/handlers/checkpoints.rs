@@ -132,7 +132,7 @@ impl Host {
         });
     }
 
-    fn open_session(&self, id: &str) -> Result<SessionKey, Error> {
+    pub(super) fn open_session(&self, id: &str) -> Result<SessionKey, Error> {
         self.known(&acp::SessionId::new(id.to_owned()))
     }
 
@@ -202,6 +202,8 @@ impl Host {
                 });
             }
             Found::Said(said) => self.end(number, said),
+            Found::Memory(found) => self.found_memory(number, found),
+            Found::Consolidate(found) => self.ask_to_consolidate(number, found),
             Found::Planned(Ok(planned)) => self.ask_to_restore(number, &planned),
             Found::Planned(Err(text)) => self.end(number, Err(text)),
             Found::Restored(found) => {
@@ -210,6 +212,15 @@ impl Host {
                 {
                     let session = errand.session.clone();
                     self.step(&session, Input::Tell(told));
+                }
+                if let Ok(done) = &found
+                    && let Some(action) = done.action.clone()
+                    && let Some(errand) = self.errands.get(&number)
+                    && matches!(errand.asker, Asker::Prompt { .. })
+                {
+                    let session = errand.session.clone();
+                    let (title, said) = (done.title.clone(), done.said());
+                    return self.offer_again(number, &session, (title, action), said);
                 }
                 self.answer::<methods::RestoreCheckpoint, _>(
                     number,
@@ -222,7 +233,7 @@ impl Host {
     }
 
     /// Tells whoever asked: by a result to a request, in words to all others.
-    fn answer<R: Request, T>(
+    pub(super) fn answer<R: Request, T>(
         &mut self,
         number: u64,
         found: Result<T, String>,
@@ -253,6 +264,16 @@ impl Host {
 
     /// Ends an errand in words.
     pub(super) fn end(&mut self, number: u64, said: Result<String, String>) {
+        self.end_with(number, said, None);
+    }
+
+    /// As [`end`](Self::end), with what a front end is told beside the words: the answer's `_meta.undine`.
+    pub(super) fn end_with(
+        &mut self,
+        number: u64,
+        said: Result<String, String>,
+        beside: Option<Value>,
+    ) {
         let Some(errand) = self.errands.remove(&number) else {
             return;
         };
@@ -268,7 +289,8 @@ impl Host {
                 let (Ok(answer) | Err(answer)) = said;
                 self.step(&errand.session, Input::Command { text, answer });
                 let end = acp::PromptResponse::new(acp::StopReason::EndTurn);
-                reply.send::<methods::Prompt>(Ok(end));
+                let beside = beside.and_then(show::meta);
+                reply.send::<methods::Prompt>(Ok(end.meta(beside)));
             }
             Asker::Command => match said {
                 Ok(text) => self.show_message(MessageType::Info, &text),

@@ -6,6 +6,7 @@ use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
 use crate::main_loop::Host;
 use crate::show;
+use engine::command_files::words;
 use protocol::acp;
 
 /// A command: its name, what it does, what follows it, and how it is done.
@@ -67,6 +68,12 @@ const TABLE: &[Command] = &[
         run: |host, session, asker, rest| host.stop_for(session, asker, rest),
     },
     Command {
+        name: "agents",
+        does: "Lists the agents that work for this session, or ends one",
+        hint: Some("kill and an agent's id, as agent-3; all, if missing"),
+        run: |host, session, asker, rest| host.agents_for(session, asker, rest),
+    },
+    Command {
         name: "add-dir",
         does: "Lets the agent work in a folder beside the project as in the project, as long as the session is open",
         hint: Some("paths of folders, in quotes where they hold spaces; lists them, if missing"),
@@ -93,10 +100,116 @@ const TABLE: &[Command] = &[
         run: |host, session, asker, rest| host.reasoning_for(session, asker, rest),
     },
     Command {
+        name: "compact",
+        does: "Summarises older history, so that the model has room; the session's log keeps all of it",
+        hint: Some("what the summary must keep"),
+        run: |host, session, asker, rest| host.compact_for(&session, asker, rest),
+    },
+    Command {
+        name: "autocompact",
+        does: "Shows or sets when older history is summarised by itself",
+        hint: Some(
+            "percent of the window, tokens N, on, off or reset; project behind it for the project's file",
+        ),
+        run: |host, session, asker, rest| host.autocompact_for(session, asker, rest),
+    },
+    Command {
+        name: "context",
+        does: "Shows what fills the model's window, part by part",
+        hint: None,
+        run: |host, session, asker, _| host.context_for(session, asker),
+    },
+    Command {
+        name: "memory",
+        does: "Lists what is kept over sessions",
+        hint: None,
+        run: |host, session, asker, _| host.memory_for(session, asker),
+    },
+    Command {
+        name: "remember",
+        does: "Keeps a fact over sessions, for this project",
+        hint: Some("the fact"),
+        run: |host, session, asker, rest| host.remember_for(session, asker, rest),
+    },
+    Command {
+        name: "forget",
+        does: "Removes what is kept over sessions under a name",
+        hint: Some("the name of what is kept"),
+        run: |host, session, asker, rest| host.forget_fact_for(session, asker, rest),
+    },
+    Command {
+        name: "consolidate-memory",
+        does: "Has the model name facts that are duplicates or outdated, and removes those",
+        hint: None,
+        run: |host, session, asker, _| host.consolidate_for(session, asker),
+    },
+    Command {
+        name: "todos",
+        does: "Shows the checklist, or changes it",
+        hint: Some(
+            "add and what is to be done, rm or done and a number, or clear; shows it, if missing",
+        ),
+        run: |host, session, asker, rest| host.todos_for(session, asker, rest),
+    },
+    Command {
+        name: "rename",
+        does: "Gives this session a title",
+        hint: Some("the title"),
+        run: |host, session, asker, rest| host.rename_for(session, asker, rest),
+    },
+    Command {
+        name: "export",
+        does: "Writes this session to a file",
+        hint: Some("markdown or jsonl; markdown, if missing"),
+        run: |host, session, asker, rest| host.export_for(session, asker, rest),
+    },
+    Command {
+        name: "fork",
+        does: "Goes on in a new session with all up to a message, and leaves this one as it is",
+        hint: Some("a message's number; all messages, if missing"),
+        run: |host, session, asker, rest| host.fork_for(session, asker, rest),
+    },
+    Command {
+        name: "rewind",
+        does: "Goes back to before one of your messages, in a new session, or lists your messages",
+        hint: Some("the message's number; lists them, if missing"),
+        run: |host, session, asker, rest| host.rewind_for(session, asker, rest),
+    },
+    Command {
+        name: "sessions",
+        does: "Lists the sessions of this project, or those with some words in them",
+        hint: Some("words; all sessions, if missing"),
+        run: |host, session, asker, rest| host.sessions_for(session, asker, rest),
+    },
+    Command {
+        name: "clear",
+        does: "Begins a new session in the place of this one, which stays as it is",
+        hint: None,
+        run: |host, session, asker, _| host.clear_for(session, asker),
+    },
+    Command {
         name: "usage",
         does: "Shows what this session has used, by model, and what that costs",
         hint: None,
         run: |host, session, asker, _| host.usage_for(session, asker),
+    },
+    Command {
+        name: "init",
+        does: "Has the agent write or improve AGENTS.md, which says how to work in this project",
+        hint: Some("what else it is to know"),
+        run: |host, session, asker, rest| host.init_for(session, asker, rest),
+    },
+    Command {
+        name: "trust",
+        does: "Shows this project's own hooks, or lets exactly these run",
+        hint: Some("the id that it shows, or off; shows them, if missing"),
+        run: |host, session, asker, rest| host.trust_for(session, asker, rest),
+    },
+    Command {
+        name: "help",
+        does: "Lists the commands",
+        hint: None,
+        run: |host, session, asker, _| host.help_for(session, asker),
     },
 ];
 
@@ -111,6 +224,24 @@ impl Command {
 }
 
 impl Host {
+    /// All commands of a session: the built-in ones, which win, then those of files.
+    pub(super) fn commands_of(&self, session: &SessionKey) -> Vec<Shown> {
+        let built_in = TABLE.iter().map(|it| Shown {
+            name: it.name.to_owned(),
+            does: it.does.to_owned(),
+            hint: it.hint.map(str::to_owned),
+        });
+        let open = self.sessions.get(session);
+        let files = open.map_or(&[][..], |it| &it.told.commands[..]).iter();
+        let files = files.filter(|it| !TABLE.iter().any(|own| own.name == it.name));
+        let files = files.map(|it| Shown {
+            name: it.name.clone(),
+            does: it.description.clone(),
+            hint: it.hint.clone(),
+        });
+        built_in.chain(files).collect()
+    }
+
     /// Does what a prompt's command says; `rest` follows it in `text`.
     pub(super) fn run_command(
         &mut self,
@@ -129,7 +260,7 @@ impl Host {
         if !self.client.takes(UPDATE) {
             return;
         }
-        let commands = TABLE.iter().map(|it| {
+        let commands = self.commands_of(session).into_iter().map(|it| {
             let hint = it.hint.map(acp::UnstructuredCommandInput::new);
             acp::AvailableCommand::new(it.name, it.does)
                 .input(hint.map(acp::AvailableCommandInput::Unstructured))
@@ -141,29 +272,16 @@ impl Host {
     }
 }
 
+/// A command as it is shown.
+pub(super) struct Shown {
+    pub name: String,
+    pub does: String,
+    pub hint: Option<String>,
+}
+
 /// The first of them.
 fn first(text: &str) -> Option<String> {
     words(text).into_iter().next()
-}
-
-/// Words apart at spaces; quotes keep spaces in a word.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    for it in text.chars() {
-        match (quote, it) {
-            (Some(open), it) if it == open => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(it);
-                word.get_or_insert_default();
-            }
-            (None, it) if it.is_whitespace() => words.extend(word.take()),
-            (Some(_) | None, it) => word.get_or_insert_default().push(it),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 #[cfg(test)]
@@ -189,9 +307,8 @@ mod tests {
     }
 
     #[test]
-    fn quotes_keep_spaces_in_a_word() {
-        assert_eq!(words("a.txt \"b c.txt\"'d' \n"), ["a.txt", "b c.txtd"]);
-        assert_eq!(words("\"../a b\""), ["../a b"]);
+    fn the_first_word_may_stand_in_quotes() {
+        assert_eq!(first("\"a b\" c"), Some("a b".to_owned()));
         assert_eq!(first(" "), None);
     }
 }

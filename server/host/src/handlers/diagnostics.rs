@@ -162,6 +162,6 @@ pub(super) fn places(question: &Question) -> impl Iterator<Item = (&Path, u32)> 
             Some((path.as_path(), u32::try_from(line).unwrap_or(u32::MAX - 1)))
         }
         Preview::Hunks { path, .. } => Some((path.as_path(), 0)),
-        Preview::Command { .. } => None,
+        Preview::Command { .. } | Preview::Text(_) => None,
     })
 }

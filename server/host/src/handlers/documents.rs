@@ -240,6 +240,21 @@ impl Host {
         );
     }
 
+    pub(crate) fn ask_seen(
+        &mut self,
+        method: &'static str,
+        params: &serde_json::Value,
+        reply: oneshot::Sender<Option<serde_json::Value>>,
+    ) {
+        if !self.client.takes(method) {
+            // Its task may have given up this moment.
+            let _ = reply.send(None);
+            return;
+        }
+        let id = self.asking.open(Pending::Seen(reply));
+        self.out.request(id, method, params);
+    }
+
     pub(crate) fn ask_save(&mut self, uri: lsp::Uri, reply: oneshot::Sender<bool>) {
         let method = methods::SaveDocument::METHOD;
         if !self.client.takes(method) {

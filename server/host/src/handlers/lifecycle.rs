@@ -10,6 +10,7 @@ use crate::process::sandbox::{self, Kernel};
 use crate::scratchpad;
 use crate::surfaces::Surface;
 use crate::workspace::path_of;
+use crate::worktree;
 use engine::config::{Layer, Origin, Resolved};
 use engine::context::instructions::Task;
 use protocol::lsp;
@@ -39,9 +40,11 @@ impl Host {
         self.said.extend(problem);
         self.limits = self.resolve(None).config.limits;
         reply.send_value(Ok(self.initialize_result()));
-        let days = self.limits.scratchpad_days;
+        let (days, worktree_days) = (self.limits.scratchpad_days, self.limits.worktree_days);
+        let folders = self.folders.clone();
         self.runtime.spawn_blocking(move || {
             scratchpad::sweep(&std::env::temp_dir(), days, SystemTime::now());
+            worktree::sweep(&folders, worktree_days, SystemTime::now());
         });
     }
 
@@ -66,7 +69,11 @@ impl Host {
                 "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
                 "experimental": {"agent": {
                     "protocolVersion": 1,
-                    "agentCapabilities": {"loadSession": true, "promptCapabilities": {"embeddedContext": true}},
+                    "agentCapabilities": {
+                        "loadSession": true,
+                        "promptCapabilities": {"embeddedContext": true},
+                        "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
+                    },
                     "methods": methods::rows().filter(|it| it.sender == methods::Sender::Client).map(|it: &Row| it.method).collect::<Vec<_>>(),
                 }},
             },

@@ -12,6 +12,7 @@ use crate::layers::user_file;
 use crate::lsp::Error;
 use crate::main_loop::Host;
 use crate::perform::invalid;
+use crate::session_host::OpenSession;
 use crate::show;
 use engine::models::{ModelName, find};
 use engine::session::Input;
@@ -152,7 +153,7 @@ impl Host {
     }
 
     /// What was written counts from now on. The error is for the person.
-    fn after_writing(&mut self, written: Result<(), EditError>) -> Result<(), String> {
+    pub(super) fn after_writing(&mut self, written: Result<(), EditError>) -> Result<(), String> {
         written.map_err(|it| it.to_string())?;
         match self.read_user_file() {
             Some(problem) => Err(problem),
@@ -162,7 +163,8 @@ impl Host {
 
     /// Tells the editor what a session's options are now.
     pub(super) fn tell_options(&mut self, session: &SessionKey) {
-        if !self.client.takes(UPDATE) {
+        let is_child = |it: &OpenSession| it.child.is_some();
+        if !self.client.takes(UPDATE) || self.sessions.get(session).is_some_and(is_child) {
             return;
         }
         let options = self.config_options(session);
@@ -220,7 +222,7 @@ fn levels() -> String {
 }
 
 /// What is said of what was chosen where it could not be written down.
-fn kept_or_not(kept: Result<(), String>) -> String {
+pub(super) fn kept_or_not(kept: Result<(), String>) -> String {
     match kept {
         Ok(()) => String::new(),
         Err(why) => format!(" It is not remembered: {why}"),

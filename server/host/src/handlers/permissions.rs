@@ -55,9 +55,14 @@ impl Host {
         let Some(project) = self.project_of(session) else {
             return;
         };
-        let standing = self.standing(&project);
+        let mut standing = self.standing(&project);
+        // What the person has answered in the session counts for those that work for it.
+        let parent = self.sessions.get(session).and_then(|it| it.child.as_ref());
+        if let Some(parent) = parent.and_then(|it| self.sessions.get(&it.parent)) {
+            standing.extend_from_slice(parent.session.remembered());
+        }
         if let Some(open) = self.sessions.get_mut(session) {
-            open.session.set_standing(standing);
+            open.set_standing(standing);
         }
     }
 
@@ -199,6 +204,12 @@ impl Host {
 
     fn project_of(&self, session: &SessionKey) -> Option<PathBuf> {
         let open = self.sessions.get(session)?;
+        // A subagent may work in a checkout of it.
+        let parent = open
+            .child
+            .as_ref()
+            .and_then(|it| self.sessions.get(&it.parent));
+        let open = parent.unwrap_or(open);
         Some(open.workspace.root().to_path_buf())
     }
 

@@ -87,7 +87,12 @@ impl Host {
 
     /// Tells the editor which processes a session has now.
     pub(crate) fn processes_changed(&mut self, session: &SessionKey) {
-        if self.client.takes(methods::ProcessesChanged::METHOD) {
+        // Those of a subagent are its own and end with it.
+        let is_child = self
+            .sessions
+            .get(session)
+            .is_some_and(|it| it.child.is_some());
+        if !is_child && self.client.takes(methods::ProcessesChanged::METHOD) {
             let list = self.process_list(session);
             self.out.notify(methods::ProcessesChanged::METHOD, &list);
         }

@@ -1,14 +1,22 @@
 //! Opening, loading, listing and setting up sessions.
 
+mod closing;
+mod finding;
+mod forking;
+mod naming;
 mod replaying;
 mod settings;
 mod told;
+
+pub(crate) use finding::time as session_time;
+pub(crate) use naming::{exported, rename};
 
 use super::lifecycle::unknown_session;
 use crate::endpoint;
 use crate::event::SessionKey;
 use crate::lsp::{Error, code, error};
 use crate::main_loop::Host;
+use crate::memory::Memory;
 use crate::model;
 use crate::models::Choice;
 use crate::perform::invalid;
@@ -16,16 +24,28 @@ use crate::scratchpad::Scratchpad;
 use crate::session_host::{OpenSession, Told};
 use crate::show;
 use crate::store::{self, Log, Pictures, Voucher};
+use crate::trace::Trace;
 use crate::workspace::{AddedBy, Workspace};
 use engine::config::{Origin, Resolved};
-use engine::session::{Input, Session};
+use engine::session::{Effect, Input, Session};
+use engine::trace::{Act, Standing};
 use protocol::acp;
 use protocol::config::Config;
-use protocol::record::Record;
+use protocol::record::{EditedFile, Record};
 use protocol::session::Mode;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Where the sessions of a folder are.
+struct Listing {
+    /// Resolved.
+    root: PathBuf,
+    folder: PathBuf,
+    /// The most that are looked at or told.
+    most: usize,
+}
 
 impl Host {
     pub(crate) fn new_session(
@@ -63,10 +83,19 @@ impl Host {
         let log = Log::new(path, Some(voucher));
         let told = self.look_at_files(&workspace, &resolved.config);
         self.know_models(&resolved);
-        let settings = self.settings(&key, &resolved.config, &workspace, &told);
+        let settings = self.settings(&key, &resolved.config, &workspace, &told, None);
         let mode = resolved.config.safety.mode;
-        let (session, effects) = Session::new(id, workspace.root().to_path_buf(), mode, settings);
+        let cwd = workspace.root().to_path_buf();
+        let is_traced = resolved.config.trace.record;
+        let act = is_traced.then(|| Act::New {
+            id: id.clone(),
+            cwd: cwd.clone(),
+            mode,
+            settings: Box::new(settings.clone()),
+        });
+        let (session, effects) = Session::new(id, cwd, mode, settings);
         self.open(key.clone(), session, log, workspace, resolved, scratchpad);
+        self.begin_trace(&key, act, &effects);
         self.keep_told(&key, told);
         self.perform(&key, effects);
         Ok(key)
@@ -84,6 +113,8 @@ impl Host {
         let workspace = Workspace::new(&[cwd.to_path_buf()], &own);
         let mut workspace = workspace.map_err(invalid)?;
         workspace.set_others(&self.others_than(workspace.root()));
+        let memory = Memory::of(&self.folders.data, workspace.root());
+        workspace.set_memory(memory.folders());
         self.report_cut_off(workspace.root());
         let resolved = self.resolve(Some(workspace.root()));
         self.report(&resolved);
@@ -155,11 +186,43 @@ impl Host {
             key.clone(),
             session,
             log,
-            workspace,
+            Arc::new(workspace),
             scratchpad,
             Arc::new(resolved.config),
         );
         self.sessions.insert(key, open);
+    }
+
+    /// Begins the trace of a session that was opened by this act, if one is wanted.
+    fn begin_trace(&mut self, key: &SessionKey, act: Option<Act>, effects: &[Effect]) {
+        let Some((act, open)) = act.zip(self.sessions.get_mut(key)) else {
+            return;
+        };
+        match Trace::begin(&self.folders.data, key, store::now_ms()) {
+            Ok(mut trace) => {
+                trace.record(act, effects);
+                open.trace = Some(trace);
+            }
+            Err(error) => self.warn_once(format!(
+                "The session {key} has no trace, because none can be written in {} ({error}).",
+                self.folders.data.join("traces").display()
+            )),
+        }
+    }
+
+    /// As [`load_session`](Self::load_session), for an editor that shows the session already.
+    pub(crate) fn resume_session(
+        &mut self,
+        params: acp::ResumeSessionRequest,
+    ) -> Result<acp::ResumeSessionResponse, Error> {
+        let key: SessionKey = params.session_id.0.clone();
+        let load = acp::LoadSessionRequest::new(params.session_id, params.cwd)
+            .additional_directories(params.additional_directories);
+        self.open_logged(load)?;
+        let mode = self.sessions[&key].session.mode();
+        Ok(acp::ResumeSessionResponse::new()
+            .modes(Some(show::modes(mode)))
+            .config_options(Some(self.config_options(&key))))
     }
 
     /// Opens a session from its log, if it is not open. Nothing of it is shown.
@@ -174,6 +237,12 @@ impl Host {
         let folder = self.folders.conversations(workspace.root());
         let key: SessionKey = params.session_id.0.clone();
         let failed = |it: store::LogError| error(code::REQUEST_FAILED, it.to_string());
+        if let Some(open) = self.sessions.get(&key)
+            && open.workspace.root() == workspace.root()
+        {
+            // One without a prompt has no log yet.
+            return Ok(());
+        }
         let path = store::path(&folder, &key).map_err(failed)?;
         if !self.sessions.contains_key(&key) {
             let is_ours = self.folders.vouches(&path);
@@ -196,8 +265,20 @@ impl Host {
             };
             resolved.config = choice.over(resolved.config);
             self.know_models(&resolved);
-            let settings = self.settings(&key, &resolved.config, &workspace, &told);
-            let (mut session, repairs) = Session::resume(&records, settings, |it| self.stands(it));
+            let settings = self.settings(&key, &resolved.config, &workspace, &told, None);
+            let traced = resolved.config.trace.record.then(|| settings.clone());
+            let stood = RefCell::new(Vec::new());
+            let stands = |it: &EditedFile| {
+                let stands = self.stands(it);
+                stood.borrow_mut().push(Standing::from(stands));
+                stands
+            };
+            let (mut session, repairs) = Session::resume(&records, settings, stands);
+            let act = traced.map(|settings| Act::Resume {
+                records,
+                settings: Box::new(settings),
+                stands: stood.into_inner(),
+            });
             if !is_ours {
                 session.doubt_prompts();
             }
@@ -206,9 +287,13 @@ impl Host {
             let configured = resolved.config.safety.mode;
             let mode = session.mode();
             self.open(key.clone(), session, log, workspace, resolved, scratchpad);
+            self.begin_trace(&key, act, &repairs);
             self.keep_told(&key, told);
             if let Some(open) = self.sessions.get_mut(&key) {
                 open.choice = choice;
+                if let (false, Some(trace)) = (is_ours, &mut open.trace) {
+                    trace.record(Act::Doubt, &[]);
+                }
             }
             self.perform(&key, repairs);
             if !is_ours {
@@ -222,29 +307,6 @@ impl Host {
             self.warn_of_size(&key);
         }
         Ok(())
-    }
-
-    pub(crate) fn list_sessions(
-        &mut self,
-        params: acp::ListSessionsRequest,
-    ) -> Result<acp::ListSessionsResponse, Error> {
-        let Some(cwd) = params.cwd.or_else(|| self.roots.first().cloned()) else {
-            return Ok(acp::ListSessionsResponse::new(Vec::new()));
-        };
-        let (workspace, _) = self.place(&cwd)?;
-        let folder = self.folders.conversations(workspace.root());
-        let sessions = store::list(&folder)
-            .into_iter()
-            .map(|it| {
-                let updated = jiff::Timestamp::try_from(it.updated)
-                    .ok()
-                    .map(|it| it.to_string());
-                acp::SessionInfo::new(acp::SessionId::new(it.id), workspace.root())
-                    .title(Some(it.title))
-                    .updated_at(updated)
-            })
-            .collect();
-        Ok(acp::ListSessionsResponse::new(sessions))
     }
 
     pub(crate) fn set_mode(
@@ -264,10 +326,11 @@ impl Host {
         Ok(acp::SetSessionModeResponse::new())
     }
 
-    /// The key of an open session.
+    /// The key of an open session. Its subagents are nobody's to speak to.
     pub(crate) fn known(&self, id: &acp::SessionId) -> Result<SessionKey, Error> {
         self.sessions
             .get_key_value(&id.0)
+            .filter(|(_, it)| it.child.is_none())
             .map(|(key, _)| key.clone())
             .ok_or_else(|| unknown_session(&id.0))
     }
@@ -314,8 +377,13 @@ impl Host {
         };
         let (workspace, config) = (open.workspace.clone(), open.config.clone());
         let told = self.look_at_files(&workspace, &config);
-        if self.sessions.get(key).is_some_and(|it| it.told != told) {
+        let before = self.sessions.get(key).map(|it| &it.told);
+        if before.is_some_and(|it| *it != told) {
+            let are_others = before.is_some_and(|it| it.commands != told.commands);
             self.configure(key);
+            if are_others {
+                self.announce_commands(key);
+            }
         }
     }
 
@@ -336,15 +404,19 @@ impl Host {
         }
         workspace.set_others(&self.others_than(workspace.root()));
         let told = self.look_at_files(&workspace, &resolved.config);
-        let settings = self.settings(key, &resolved.config, &workspace, &told);
+        // Its own role goes with it.
+        let child = self.sessions.get_mut(key).and_then(|it| it.child.take());
+        let settings = self.settings(key, &resolved.config, &workspace, &told, child.as_deref());
         let Some(open) = self.sessions.get_mut(key) else {
             return;
         };
+        open.child = child;
         open.workspace = Arc::new(workspace);
-        let effects = open.session.configure(settings);
+        let effects = open.configure(settings);
         open.told = told;
         open.config = Arc::new(resolved.config);
         self.perform(key, effects);
+        self.agents_follow(key);
     }
 }
 

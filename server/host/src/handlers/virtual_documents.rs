@@ -5,6 +5,8 @@
 mod patch;
 mod transcript;
 
+pub(super) use transcript::markdown;
+
 use super::actions::bad_argument;
 use crate::asking::Pending;
 use crate::documents::Content;
@@ -186,7 +188,7 @@ impl Host {
                 Ok(records) => {
                     let updates: Vec<Update> =
                         replay(&records).into_iter().chain(unrecorded).collect();
-                    Ok(content(transcript::markdown(&updates)))
+                    Ok(content(markdown(&updates)))
                 }
                 Err(fault) => Err(error(ErrorCode::InternalError, fault.to_string())),
             });

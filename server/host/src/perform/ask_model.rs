@@ -51,6 +51,7 @@ impl Host {
             session: session.clone(),
             stream,
             inbox: self.inbox.clone(),
+            traced: open.trace.is_some(),
             room,
         };
         self.tasks.spawn(

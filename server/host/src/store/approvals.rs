@@ -39,6 +39,9 @@ pub struct Approval {
     pub arguments: serde_json::Value,
     /// The session's mode when it was stored.
     pub mode: Mode,
+    /// Why it waits, where it is not that nobody could be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<String>,
     #[serde(flatten)]
     pub offer: Offer,
     pub state: State,
@@ -320,6 +323,7 @@ mod tests {
             call: CallId(3),
             tool: "edit_file".into(),
             arguments: serde_json::json!({"path": "a"}),
+            risk: None,
             mode: Mode::Ask,
             offer: Offer {
                 title: "Edit a".into(),

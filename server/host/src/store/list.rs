@@ -1,13 +1,11 @@
 //! The sessions of a project, newest first, and the names of new ones.
 
+use super::heading::heading;
 use super::log::{self, LogError};
 use super::{Folders, lines, snapshot};
-use crate::regular;
-use protocol::record::{Line, Record};
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The most bytes of a title (spec 13.4).
 const TITLE_BYTES: usize = 60;
@@ -17,6 +15,16 @@ pub struct Listed {
     pub id: String,
     pub title: String,
     pub updated: SystemTime,
+    /// The session that it was forked from, and its last message that was taken over.
+    pub forked: Option<(String, u64)>,
+}
+
+impl Listed {
+    /// What a page ends with and the next one goes on from.
+    fn place(&self) -> (u128, &str) {
+        let since = self.updated.duration_since(UNIX_EPOCH);
+        (since.map_or(0, |it| it.as_nanos()), &self.id)
+    }
 }
 
 /// The sessions in a folder. What cannot be read is left out.
@@ -29,12 +37,13 @@ pub fn list(folder: &Path) -> Vec<Listed> {
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let id = name.strip_suffix(".jsonl").filter(|it| is_id(it))?;
-            let title = title(&entry.path())?;
+            let heading = heading(&entry.path())?;
             let updated = entry.metadata().and_then(|it| it.modified()).ok()?;
             Some(Listed {
                 id: id.to_owned(),
-                title,
+                title: heading.title,
                 updated,
+                forked: heading.forked,
             })
         })
         .collect();
@@ -53,21 +62,33 @@ pub fn newest_valid(folder: &Path, folders: &Folders) -> Option<Listed> {
     })
 }
 
-/// The first thing the person wrote, cut (spec 13.4). Reads no further than that.
-fn title(path: &Path) -> Option<String> {
-    let mut lines = BufReader::new(regular::open(path).ok()?.take(log::MAX_BYTES));
-    let mut line = String::new();
-    loop {
-        line.clear();
-        if lines.read_line(&mut line).ok()? == 0 {
-            return None;
+/// A page of a list that is ordered as [`list`] orders it, and the cursor of the next one. A cursor names the session that its page
+/// ended with: what has changed meanwhile stands before it and is not missed for good. `None`: it is no cursor.
+pub fn page(
+    all: Vec<Listed>,
+    cursor: Option<&str>,
+    most: usize,
+) -> Option<(Vec<Listed>, Option<String>)> {
+    let mut rest = match cursor {
+        None => all,
+        Some(cursor) => {
+            let (time, id) = cursor.split_once('-')?;
+            let last = (time.parse::<u128>().ok()?, id);
+            let mut all = all;
+            all.retain(|it| it.place() < last);
+            all
         }
-        if let Record::User { text, .. } = serde_json::from_str::<Line>(&line).ok()?.record {
-            return Some(title_of(&text));
-        }
-    }
+    };
+    let is_more = rest.len() > most.max(1);
+    rest.truncate(most.max(1));
+    let next = rest.last().filter(|_| is_more).map(|it| {
+        let (time, id) = it.place();
+        format!("{time}-{id}")
+    });
+    Some((rest, next))
 }
 
+/// The first line of a prompt, cut (spec 13.4).
 pub fn title_of(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     if line.len() <= TITLE_BYTES {

@@ -65,9 +65,18 @@ impl Pictures {
         (hash(&bytes) == picture.sha256).then(|| STANDARD.encode(bytes).into())
     }
 
-    /// A log may come from anybody, so its hash is no path before it is seen to be a hash.
+    /// Removes a picture by its hash.
+    pub fn remove(&self, hash: &str) -> io::Result<()> {
+        let path = self.path_of(hash).ok_or(io::ErrorKind::InvalidInput)?;
+        fs::remove_file(path)
+    }
+
     fn path(&self, picture: &Picture) -> Option<PathBuf> {
-        let hash = &picture.sha256;
+        self.path_of(&picture.sha256)
+    }
+
+    /// A log may come from anybody, so its hash is no path before it is seen to be a hash.
+    fn path_of(&self, hash: &str) -> Option<PathBuf> {
         let is_hash = hash.len() == 64 && hash.bytes().all(|it| it.is_ascii_hexdigit());
         is_hash.then(|| self.folder.join(hash))
     }

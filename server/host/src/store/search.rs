@@ -1,9 +1,7 @@
 //! Words in logs. A log is gone through as bytes, in pieces and by two threads; only a line in which a word stands is read as a record. So
 //! it takes about as long as reading the file, and no memory to speak of.
 
-use super::lines;
 use crate::regular;
-use engine::session::condense;
 use protocol::record::{Line, Record};
 use regex::bytes::{Regex, RegexBuilder};
 use std::fs::File;
@@ -194,29 +192,6 @@ fn look(lines: &[u8], at: u64, words: &Words, most: usize, hits: &mut Vec<Hit>) 
         }
         from = end;
     }
-}
-
-/// Folds a log twice, and once from its snapshot; an error says in a sentence for the person what differs. Answers how many records
-/// the log has, and how many of them a snapshot covers.
-pub fn verify(log: &Path, snapshot: &Path) -> Result<(u64, u64), String> {
-    let said = |it: super::LogError| it.to_string();
-    let len = lines::len(log).map_err(said)?;
-    let whole = super::snapshot::open(log, None, len).map_err(said)?;
-    let n_records = whole.end.seq;
-    let whole = whole.fold.into_records();
-    let again = super::snapshot::open(log, None, len).map_err(said)?;
-    if again.fold.into_records() != whole || condense(&whole) != whole {
-        return Err("Reading the log twice gives two different sessions.".to_owned());
-    }
-    let short = super::snapshot::open(log, Some(snapshot), len).map_err(said)?;
-    let covered = short.covered.seq;
-    if short.fold.into_records() != whole {
-        return Err(format!(
-            "The snapshot {} is not what the log says; delete it.",
-            snapshot.display()
-        ));
-    }
-    Ok((n_records, covered))
 }
 
 #[cfg(test)]

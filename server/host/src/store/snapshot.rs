@@ -7,7 +7,7 @@ use super::lines::{self, At};
 use super::log::{LogError, MAX_BYTES};
 use super::{Folders, beside, hash, put};
 use crate::regular;
-use engine::session::{Fold, Settings};
+use engine::session::{Fold, Settings, condense};
 use protocol::record::{Record, VERSION};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -142,6 +142,29 @@ pub fn write(snapshot: &Path, log: &Path, until: u64) -> io::Result<u64> {
         .create(folder)?;
     put(beside(folder, ".snapshot-", &bytes)?, snapshot)?;
     Ok(header.records)
+}
+
+/// Folds a log twice, and once from its snapshot; an error says in a sentence for the person what differs. Answers how many records
+/// the log has, and how many of them a snapshot covers.
+pub fn verify(log: &Path, snapshot: &Path) -> Result<(u64, u64), String> {
+    let said = |it: LogError| it.to_string();
+    let len = lines::len(log).map_err(said)?;
+    let whole = open(log, None, len).map_err(said)?;
+    let n_records = whole.end.seq;
+    let whole = whole.fold.into_records();
+    let again = open(log, None, len).map_err(said)?;
+    if again.fold.into_records() != whole || condense(&whole) != whole {
+        return Err("Reading the log twice gives two different sessions.".to_owned());
+    }
+    let short = open(log, Some(snapshot), len).map_err(said)?;
+    let covered = short.covered.seq;
+    if short.fold.into_records() != whole {
+        return Err(format!(
+            "The snapshot {} is not what the log says; delete it.",
+            snapshot.display()
+        ));
+    }
+    Ok((n_records, covered))
 }
 
 /// What the log has right before a place.

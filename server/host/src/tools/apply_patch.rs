@@ -298,7 +298,9 @@ mod tests {
     /// The example's marks and blanks count, so it must reach the model as it stands here.
     #[test]
     fn the_example_that_the_model_is_given_is_a_patch() {
-        let spec = crate::tools::specs();
+        let kinds = engine::agents::Kinds::default();
+        let offered = crate::tools::Offered::Session(&kinds);
+        let spec = crate::tools::specs(offered, &protocol::config::Config::default());
         let spec = spec.into_iter().find(|it| it.name == ApplyPatch::NAME);
         let description = spec.unwrap().description;
         let patch = patch::parse(&description).unwrap_or_else(|it| panic!("{it}: {description}"));

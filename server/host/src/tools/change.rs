@@ -65,7 +65,7 @@ pub(super) fn refuse_all(
         let (Touch::New(file) | Touch::Old(file)) = touch;
         may_tell &= match file.place {
             Place::Project | Place::AddedDir | Place::Scratchpad => true,
-            Place::Protected | Place::External => false,
+            Place::Protected | Place::Memory | Place::External => false,
         };
         if let Touch::Old(file) = touch {
             plan = plan.reads(file);

@@ -61,7 +61,7 @@ impl Tool for ReadFile {
         let names: Vec<&str> = files.iter().map(|(_, it)| it.shown.as_str()).collect();
         let mut plan = Plan::build(format!("Read {}", names.join(", ")));
         for (_, file) in &files {
-            plan = plan.reads(file);
+            plan = plan.reads_at(file, world.place_to_read(file));
         }
         Ok(plan.then(async move |run: Run| {
             tokio::select! {

@@ -35,9 +35,22 @@ pub struct Carried {
     /// What was used, in sums.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<Used>,
-    /// The last answer's tokens.
+    /// What fills the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last: Option<Tokens>,
+    pub last: Option<Filled>,
+    /// The answer that was counted last, and all that was read and written with it, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<(u64, u64)>,
+}
+
+/// What fills the window, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Filled {
+    /// The last answer's tokens.
+    Counted(Tokens),
+    /// Tokens of the history behind a summary.
+    Estimated(u64),
 }
 
 /// A call without a result, and the files that it was about to change.

@@ -28,7 +28,7 @@ return {
       agent,
       '{"clientCapabilities":{"elicitation":{"form":{}},"fs":{"readTextFile":false,"writeTextFile":false},'
         .. '"terminal":false},"methods":["session/update","session/request_permission","elicitation/create",'
-        .. '"undine/document/save","undine/review/changed","undine/retry"],"protocolVersion":1,"trustedSettings":false}'
+        .. '"undine/document/save","undine/selection","undine/diagnostics","undine/symbols","undine/review/changed","undine/retry"],"protocolVersion":1,"trustedSettings":false}'
     )
     T.has(
       child:run(function()
@@ -232,6 +232,17 @@ return {
     child:update(plan("completed"))
     child:see("- [x] look")
     T.eq(transcript(child), "## You\n\nhi\n\n- [x] look\n- [ ] write")
+    -- What came between stays between: of the earlier plan one line is left.
+    child:update({
+      sessionUpdate = "agent_message_chunk",
+      content = { type = "text", text = "ok" },
+    })
+    child:update(plan("in_progress"))
+    child:see("- [-] look")
+    T.eq(
+      transcript(child),
+      "## You\n\nhi\n\nPlan, 1 of 2 done\n\nok\n\n- [-] look\n- [ ] write"
+    )
   end,
 
   ["an error of the prompt is one line that says what to do"] = function(T)

@@ -113,6 +113,94 @@ return {
     )
   end,
 
+  ["the kinds of our own questions are asked as they are, with what belongs to them"] = function(T)
+    local child = T.child()
+    child:open_chat()
+    answer_with(child, {
+      "(add a note)",
+      "not too dark",
+      "(keep this answer, ask no more) [ ]",
+      "blue",
+      "b",
+      "(another answer)",
+      "teal",
+      "2026-02-30",
+      "2026-02-28",
+      "5.3",
+      "5.5",
+    })
+    local function of(name, kind, extra)
+      local meta = { kind = kind, note = name .. "_note" }
+      return { undine = vim.tbl_extend("force", meta, extra or {}) }
+    end
+    local choices = { { const = "a", title = "a" }, { const = "b", title = "b" } }
+    local companion = { type = "string", _meta = { undine = { of = "answer1", as = "note" } } }
+    local params = form({
+      answer1 = {
+        type = "string",
+        title = "Colour",
+        description = "Which colour?",
+        oneOf = { { const = "red", title = "red" }, { const = "blue", title = "blue" } },
+        _meta = of("answer1", "select", { keep = "answer1_keep" }),
+      },
+      answer1_note = companion,
+      answer2 = {
+        type = "array",
+        description = "Order?",
+        items = { anyOf = choices },
+        _meta = of("answer2", "rank"),
+      },
+      answer3 = {
+        type = "string",
+        description = "Which?",
+        oneOf = choices,
+        _meta = of("answer3", "select", { other = "answer3_other" }),
+      },
+      answer4 = {
+        type = "string",
+        format = "date",
+        description = "When?",
+        _meta = of("answer4", "date"),
+      },
+      answer5 = {
+        type = "number",
+        description = "How many?",
+        minimum = 1,
+        maximum = 9,
+        _meta = of("answer5", "number", { step = 0.5 }),
+      },
+      discuss = { type = "boolean", _meta = { undine = { as = "discuss" } } },
+    })
+    T.eq(
+      ask(child, params),
+      '{"action":"accept","content":{"answer1":"blue","answer1_keep":true,'
+        .. '"answer1_note":"not too dark","answer2":["b","a"],"answer3_other":"teal",'
+        .. '"answer4":"2026-02-28","answer5":5.5}}'
+    )
+    T.eq(
+      child:run(function()
+        return vim.list_slice(asked, 1, 4)
+      end),
+      { "Which colour?:", "Note: ", "Which colour?:", "Which colour?:" }
+    )
+  end,
+
+  ["who would rather talk about it ends the form with that"] = function(T)
+    local child = T.child()
+    child:open_chat()
+    answer_with(child, { "(chat about this)" })
+    local params = form({
+      answer1 = {
+        type = "string",
+        description = "Which?",
+        oneOf = { { const = "a", title = "a" } },
+        _meta = { undine = { kind = "select" } },
+      },
+      discuss = { type = "boolean", _meta = { undine = { as = "discuss" } } },
+    })
+    T.eq(ask(child, params), '{"action":"accept","content":{"discuss":true}}')
+  end,
+
   ["a form of another mode is declined"] = function(T)
     local child = T.child()
     child:open_chat()

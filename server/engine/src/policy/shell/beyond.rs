@@ -5,12 +5,12 @@ use protocol::tool::{Place, Reading, Risk};
 /// A path that the line names leads here when links are followed (spec 4.3).
 pub fn leads_to(reading: &mut Reading, place: Place, is_written: bool) {
     match place {
-        Place::Protected if is_written => {
+        Place::Protected | Place::Memory if is_written => {
             reading.forbidden.get_or_insert_with(|| {
                 "changing Undine's own settings, history or data, over a link".to_owned()
             });
         }
-        Place::Protected | Place::External => {
+        Place::Protected | Place::Memory | Place::External => {
             reading.risk = reading.risk.max(Risk::Outside);
             reading.in_scratchpad = false;
         }

@@ -205,7 +205,8 @@ impl Reply {
 
     fn stop_reason(&self) -> StopReason {
         match self.stop.as_deref() {
-            Some("max_tokens" | "model_context_window_exceeded") => StopReason::MaxTokens,
+            Some("max_tokens") => StopReason::MaxTokens,
+            Some("model_context_window_exceeded") => StopReason::WindowFull,
             Some("refusal") => StopReason::Refusal,
             Some("pause_turn" | "compaction") => StopReason::Paused,
             None | Some("end_turn" | "stop_sequence" | "tool_use") => {

@@ -6,7 +6,7 @@
 use protocol::config::Reasoning;
 use serde_json::Value;
 
-use super::{BETA, BINDING_BETA, DISPLAY_BETA};
+use super::{BETA, BINDING_BETA, COMPACTION_BETA, DISPLAY_BETA};
 use crate::provider::failure::{self, header};
 use crate::provider::{Feature, ModelError, ModelErrorKind, Refusal};
 
@@ -59,6 +59,9 @@ fn refusal(message: &str) -> Option<Refusal> {
     let refused = message[..end.unwrap_or(message.len())].to_ascii_lowercase();
     let names = |it: &str| refused.contains(it);
     let drop = |it| Some(Refusal::Drop(it));
+    if names(COMPACTION_BETA) || names("context_management") || names("compact_20") {
+        return drop(Feature::Compaction);
+    }
     if names(BINDING_BETA) {
         return drop(Feature::ThoughtBinding);
     }

@@ -24,6 +24,8 @@ const FIELDS: &[(&str, Field)] = &[
     ("max_output_tokens", Field::Most(Feature::MaxTokens)),
     ("max_tokens", Field::Most(Feature::MaxTokens)),
     ("temperature", Field::Temperature),
+    ("context_management", Field::Part(Feature::Compaction)),
+    ("compact_threshold", Field::Part(Feature::Compaction)),
     ("prompt_cache_key", Field::Part(Feature::CacheKey)),
     ("cache_control", Field::Part(Feature::CacheMarkers)),
     ("stream_options", Field::Part(Feature::StreamUsage)),

@@ -1,5 +1,6 @@
 //! What the classifier is asked, and what of its answers counts.
 
+use super::super::role::{self, Role};
 use super::*;
 use protocol::acp::ToolKind;
 use protocol::tool::Access;
@@ -61,7 +62,7 @@ fn bug_061_a_verdict_that_was_only_thought_counts() {
     let request = request(
         "m",
         None,
-        &[],
+        Vec::new(),
         "",
         "t",
         &serde_json::json!({}),
@@ -72,7 +73,8 @@ fn bug_061_a_verdict_that_was_only_thought_counts() {
 
 fn asked(history: &[Entry], said: &str, plan: &Planned) -> String {
     let arguments = serde_json::json!({"command": "x"});
-    let request = request("m", None, history, said, "t", &arguments, plan);
+    let asked = role::wishes(&Role::Person, history);
+    let request = request("m", None, asked, said, "t", &arguments, plan);
     format!("{:?}", request.messages)
 }
 
@@ -162,7 +164,7 @@ fn data_cannot_close_its_fence() {
     let request = request(
         "m",
         None,
-        &[Entry::User("tidy up".into())],
+        vec!["tidy up"],
         hostile,
         "t",
         &serde_json::json!({"command": hostile}),
@@ -209,7 +211,7 @@ fn an_action_that_speaks_to_the_reviewer_is_not_shown_to_it() {
 fn it_thinks_as_hard_as_the_session_within_reason_and_unasked_not_at_all() {
     let asked = |level| {
         let arguments = serde_json::json!({});
-        request("m", level, &[], "", "t", &arguments, &planned("x")).reasoning
+        request("m", level, Vec::new(), "", "t", &arguments, &planned("x")).reasoning
     };
     assert_eq!(asked(None), None);
     for (level, expected) in [

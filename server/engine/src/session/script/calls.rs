@@ -329,3 +329,75 @@ fn a_call_that_failed_is_an_error_for_the_model() {
         "#]],
     );
 }
+
+#[test]
+fn what_a_hook_made_of_a_call_is_what_is_judged_and_both_hear_of_it() {
+    check(
+        r#"
+> mode auto
+> prompt "go"
+> model call run_command {"command":"make"}
+> rewritten "{\"command\":\"make -n\"}"
+> planned run "make -n"
+> classifier "ALLOW"
+> finished ok "done"
+"#,
+        expect![[r#"
+            append mode auto
+            show mode auto
+
+            append user t0 "go"
+            ask-model #0: user "go"
+
+            append call 0 a0 c0 run_command {"command":"make"}
+            show call 0 run_command {"command":"make"}
+            plan-call 0 run_command {"command":"make"}
+
+            show notice "A hook changed the arguments of run_command, which are now: {\"command\":\"make -n\"}"
+            append told "[A hook changed the arguments of run_command, which are now: {\"command\":\"make -n\"}]"
+
+            show call 0 "Run make -n" command "make -n" in /p
+            ask-classifier 0 of m
+
+            append reviewed 0 allowed
+            show call 0 running
+            run-call 0
+
+            append result 0 ok "done" 7 ms
+            show call 0 ok "done" 7 ms
+        "#]],
+    );
+}
+
+#[test]
+fn arguments_that_a_hook_left_as_they_are_or_that_come_late_are_no_news() {
+    check(
+        r#"
+> mode full_access
+> prompt "go"
+> model call run_command {"command":"make"}
+> rewritten "{\"command\":\"make\"}"
+> planned run "make"
+> rewritten "{\"command\":\"make -n\"}"
+"#,
+        expect![[r#"
+            append mode full_access
+            show mode full_access
+
+            append user t0 "go"
+            ask-model #0: user "go"
+
+            append call 0 a0 c0 run_command {"command":"make"}
+            show call 0 run_command {"command":"make"}
+            plan-call 0 run_command {"command":"make"}
+
+            (nothing)
+
+            show call 0 "Run make" command "make" in /p
+            show call 0 running
+            run-call 0
+
+            (nothing)
+        "#]],
+    );
+}

@@ -111,7 +111,18 @@ fn append(record: &Record) -> String {
         Record::Checklist { tasks } => {
             let tasks: Vec<String> = tasks
                 .iter()
-                .map(|it| format!("#{} {:?} {:?}", it.id, it.status, it.subject))
+                .map(|it| {
+                    let stamp = |it: Option<u64>| it.map_or(String::new(), |it| it.to_string());
+                    let times = match (it.started, it.completed) {
+                        (None, None) => String::new(),
+                        (from, to) => format!(" {}..{}", stamp(from), stamp(to)),
+                    };
+                    let tokens = match it.tokens {
+                        0 => String::new(),
+                        n => format!(" {n} tokens"),
+                    };
+                    format!("#{} {:?} {:?}{times}{tokens}", it.id, it.status, it.subject)
+                })
                 .collect();
             format!("checklist [{}]", tasks.join(", "))
         }
@@ -327,6 +338,7 @@ fn preview(preview: &Preview) -> String {
         Preview::Diff { path, new, .. } => format!("diff {} {new:?}", path.display()),
         Preview::Hunks { path, text } => format!("hunks {} {text:?}", path.display()),
         Preview::Command { line, cwd } => format!("command {line:?} in {}", cwd.display()),
+        Preview::Text(text) => format!("text {text:?}"),
     }
 }
 

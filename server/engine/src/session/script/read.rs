@@ -26,6 +26,8 @@
 //! finished ok | error | cancelled "text"    finished moved
 //! limits queued_prompts=1 …    use-model <name>
 //! restart                       the server dies, and another folds the log
+//! clock <milliseconds>    unguided
+//! todos add Text    todos rm 1    todos done 1    todos clear
 //! load                          shows the log, as to an editor
 //! new-session
 //! ```
@@ -137,6 +139,7 @@ impl<'a> Words<'a> {
                 "" | "end_turn" => StopReason::EndTurn,
                 "tool_calls" => StopReason::ToolCalls,
                 "max_tokens" => StopReason::MaxTokens,
+                "window_full" => StopReason::WindowFull,
                 "refusal" => StopReason::Refusal,
                 "paused" => StopReason::Paused,
                 other => StopReason::Other(other.to_owned()),
@@ -147,7 +150,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn failure(&mut self) -> ModelError {
+    pub(super) fn failure(&mut self) -> ModelError {
         let kind = match self.word() {
             "unreachable" => ModelErrorKind::Unreachable,
             "auth" => ModelErrorKind::Auth,

@@ -227,7 +227,7 @@ fn what_does_not_pass_is_not_tried_again() {
 > prompt "3"
 > model fail-as bad-request "No."
 > prompt "4"
-> model fail-as context-overflow "Too long."
+> model fail-as protocol "Not JSON."
 > prompt "5"
 > model fail-as limit "Too large."
 > prompt "6"
@@ -257,8 +257,8 @@ fn what_does_not_pass_is_not_tried_again() {
             append user t3 "4"
             ask-model #3: user "1" + "2" + "3" + "4"
 
-            append ended t3 failed "Too long."
-            answer p3 failed "Too long."
+            append ended t3 failed "Not JSON."
+            answer p3 failed "Not JSON."
 
             append user t4 "5"
             ask-model #4: user "1" + "2" + "3" + "4" + "5"

@@ -24,10 +24,10 @@ fn a_turn_is_a_prompt_an_answer_and_its_end() {
 
             show text "day."
 
+            append assistant a0 "Good day." thought "They greet."
             append usage Answer p/m 12 in, 3 out
             show usage 12 in, 3 out
 
-            append assistant a0 "Good day." thought "They greet."
             append ended t0 done
             answer p0 ended EndTurn
         "#]],

@@ -154,6 +154,9 @@ fn messages(body: &Value, may_go_on: bool) -> Result<(), String> {
                 ("assistant", "redacted_thinking") => {
                     must(block["data"].is_string(), "redacted thinking has its data")?;
                 }
+                ("assistant", "compaction") => {
+                    must(block["content"].is_string(), "a compaction has its content")?;
+                }
                 (role, kind) => return Err(format!("{role} may not say a block of type {kind:?}")),
             }
         }
@@ -201,6 +204,10 @@ fn responses(body: &Value) -> Result<(), String> {
             "reasoning" => must(
                 item["encrypted_content"].is_string(),
                 "a reasoning must have what is encrypted",
+            )?,
+            "compaction" => must(
+                item["encrypted_content"].is_string(),
+                "a compaction must have what is encrypted",
             )?,
             "function_call" => {
                 must(is_name(text(item, "name"), 64), "a name of a call")?;

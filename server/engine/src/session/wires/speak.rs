@@ -121,6 +121,14 @@ fn messages(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
         &json!({"type": "message_start", "message": {"id": "m", "content": [],
         "usage": {"input_tokens": 3, "output_tokens": 1}}}),
     );
+    if rng.u8(0..6) == 0 {
+        // It has summarised by itself.
+        let block = json!({"type": "compaction", "content": null});
+        said += &data(&json!({"type": "content_block_start", "index": 99, "content_block": block}));
+        let delta = json!({"type": "compaction_delta", "content": "older"});
+        said += &data(&json!({"type": "content_block_delta", "index": 99, "delta": delta}));
+        said += &data(&json!({"type": "content_block_stop", "index": 99}));
+    }
     for (at, piece) in pieces.iter().enumerate() {
         let mut start = |block: Value| {
             said +=
@@ -171,6 +179,12 @@ fn messages(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
 
 fn responses(rng: &mut Rng, pieces: &[Piece], end: End) -> String {
     let mut said = String::new();
+    if rng.u8(0..6) == 0 {
+        // It has summarised by itself.
+        let item = json!({"type": "compaction", "id": "cmp", "encrypted_content": "sealed"});
+        said +=
+            &data(&json!({"type": "response.output_item.done", "output_index": 99, "item": item}));
+    }
     for (at, piece) in pieces.iter().enumerate() {
         let id = format!("i_{at}");
         let item = match piece {

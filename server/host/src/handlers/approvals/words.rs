@@ -10,9 +10,12 @@ pub fn line(approval: &Approval) -> String {
         id,
         time: stored,
         offer,
+        risk,
         ..
     } = approval;
-    visible(&format!("{id}  {}  {}", time(*stored), offer.title)).into_owned()
+    let risk = risk.as_ref().map(|it| format!("  ({it})"));
+    let risk = risk.unwrap_or_default();
+    visible(&format!("{id}  {}  {}{risk}", time(*stored), offer.title)).into_owned()
 }
 
 /// One approval with all that the person decides on.
@@ -34,10 +37,13 @@ pub fn whole(approval: &Approval) -> String {
         project,
         session,
         offer,
+        risk,
         ..
     } = approval;
+    let risk = risk.as_ref().map(|it| format!("\n  risk     {it}"));
+    let risk = risk.unwrap_or_default();
     let text = format!(
-        "{id}  {}\n  stored   {}\n  project  {}\n  session  {session}\n  state    {state}\n\n{}",
+        "{id}  {}\n  stored   {}\n  project  {}\n  session  {session}\n  state    {state}{risk}\n\n{}",
         offer.title,
         time(*stored),
         project.display(),

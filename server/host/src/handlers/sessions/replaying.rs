@@ -183,6 +183,13 @@ fn replay(
     newest: Option<usize>,
     mut show: impl FnMut(Update),
 ) -> Result<Replayed, String> {
+    if until == 0 {
+        // Nothing was said yet, and there may be no log.
+        return Ok(Replayed {
+            part: newest.map(|_| (0, 0)),
+            damaged: Vec::new(),
+        });
+    }
     let Some(newest) = newest else {
         let damaged = pages::all(log, until, show).map_err(|it| it.to_string())?;
         return Ok(Replayed {

@@ -3,29 +3,61 @@
 use crate::endpoint;
 use crate::main_loop::Host;
 use crate::process::sandbox::Kernel;
-use crate::session_host::Told;
-use crate::tools;
+use crate::session_host::{Child, Told};
+use crate::tools::{self, Offered};
 use crate::workspace::Workspace;
+use engine::agents;
 use engine::context::instructions::{self, System};
 use engine::models;
-use engine::session::{Retries, Settings};
-use protocol::config::Config;
+use engine::provider::Wire;
+use engine::session::{Retries, Role, Settings};
+use protocol::config::{Config, Guidance};
 use std::path::Path;
+use url::Url;
 
 impl Host {
-    pub(super) fn settings(
+    /// `child`: what a subagent is; none for a session of the person's.
+    pub(in crate::handlers) fn settings(
         &mut self,
         session: &str,
         config: &Config,
         workspace: &Workspace,
         told: &Told,
+        child: Option<&Child>,
     ) -> Settings {
-        let (provider, model, natives) = match endpoint::reach(config) {
-            Ok(reached) => (reached.provider, reached.model, reached.natives),
+        let (offered, role) = match child {
+            None => (Offered::Session(&told.kinds), Role::Person),
+            Some(child) => {
+                let wishes = child.wishes.clone();
+                (Offered::Agent(&child.kind), Role::Agent { wishes })
+            }
+        };
+        let folders = folders_of(workspace);
+        let system = match offered {
+            Offered::Session(_) => System::new(&folders, &told.files, &told.further),
+            Offered::Agent(kind) => System::for_agent(
+                &agents::system_preamble(kind),
+                kind.grants("edit_file"),
+                &folders,
+                &told.files,
+                &told.further,
+            ),
+        };
+        let reached = endpoint::reach(config);
+        let compacts_itself = matches!(
+            &reached,
+            Ok(it) if matches!(it.wire, Wire::Messages | Wire::Responses)
+        );
+        let (provider, model, natives, base_url) = match reached {
+            Ok(reached) => {
+                let url = reached.endpoint.base_url;
+                (reached.provider, reached.model, reached.natives, url)
+            }
             // Said when the model is asked.
             Err(_) => {
                 let model = &config.default_model;
-                (model.provider.clone(), model.name.clone(), Vec::new())
+                let (provider, name) = (model.provider.clone(), model.name.clone());
+                (provider, name, Vec::new(), String::new())
             }
         };
         let reasoning = models::reasoning(config, &format!("{provider}/{model}"));
@@ -37,9 +69,11 @@ impl Host {
             natives,
             learned: self.learned(config),
             window: self.models.window(config),
+            compaction: config.compaction.clone(),
+            compacts_itself,
             cache_key: session.to_string(),
-            system: System::new(&folders_of(workspace), &told.files, &told.further),
-            tools: tools::specs(),
+            system,
+            tools: tools::specs(offered, config),
             max_tokens: Some(config.default_model.max_tokens).filter(|it| *it > 0),
             temperature: config.default_model.temperature,
             queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
@@ -51,11 +85,22 @@ impl Host {
                 longest_ms: limits.model_retry_max_secs.saturating_mul(1000),
                 spread: spread(),
             },
+            guidance: is_guided(config, &base_url),
+            role,
             attended: self.attended,
             safety: config.safety.clone(),
             standing: self.standing(workspace.root()),
             can_hold: Kernel::look().holds_reading(),
         }
+    }
+}
+
+/// Whether the model is guided step by step; by itself, one on the person's own machine.
+fn is_guided(config: &Config, base_url: &str) -> bool {
+    match config.output.guidance {
+        Guidance::On => true,
+        Guidance::Off => false,
+        Guidance::Auto => Url::parse(base_url).is_ok_and(|it| endpoint::is_local(&it)),
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Lines of a call's result that are shown.
 const MOST_LINES: usize = 60;
 
-pub(super) fn markdown(updates: &[Update]) -> String {
+pub(in crate::handlers) fn markdown(updates: &[Update]) -> String {
     let mut text = String::new();
     let mut speaker = "";
     let mut tools: HashMap<CallId, &str> = HashMap::new();

@@ -79,17 +79,3 @@ fn lines_across_pieces_and_threads_are_found_each_once() {
     let is_it = |(at, it): (usize, &String)| it.ends_with(&format!("needle {}", at * 3));
     assert!(hits.iter().enumerate().all(is_it));
 }
-
-#[test]
-fn a_log_folds_the_same_twice_and_from_its_snapshot() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = log_of(folder.path(), &["a".to_owned(), "b".to_owned()]);
-    let snapshot = folder.path().join("s.jsonl");
-    assert_eq!(verify(&log, &snapshot), Ok((2, 0)));
-    super::super::snapshot::write(&snapshot, &log, lines::len(&log).unwrap()).unwrap();
-    assert_eq!(verify(&log, &snapshot), Ok((2, 2)));
-    let text = std::fs::read_to_string(&snapshot).unwrap();
-    std::fs::write(&snapshot, text.replace("\"a\"", "\"X\"")).unwrap();
-    let why = verify(&log, &snapshot).unwrap_err();
-    assert!(why.contains("snapshot"), "{why}");
-}

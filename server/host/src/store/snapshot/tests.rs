@@ -116,7 +116,7 @@ fn a_damaged_line_is_an_error_that_names_it_where_no_snapshot_covers_it() {
     let whole = open(&path, None, lines::len(&path).unwrap());
     assert!(matches!(whole, Err(LogError::Broken { line: 2, .. })));
     let covered = records_of(&path, Some(&snapshot));
-    assert_eq!(covered, engine::session::condense(&records));
+    assert_eq!(covered, condense(&records));
     // Behind the snapshot it would be lost.
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(b"nonsense\n").unwrap();
@@ -160,4 +160,17 @@ fn a_log_over_the_cap_opens_from_its_snapshot_alone() {
     let opened = open(&path, Some(&snapshot), bytes).unwrap();
     assert!(opened.is_large());
     assert!(opened.fold.into_records().len() > 6);
+}
+
+#[test]
+fn a_log_folds_the_same_twice_and_from_its_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, log, snapshot) = log_of(folder.path(), 2);
+    assert_eq!(verify(&log, &snapshot), Ok((7, 0)));
+    write(&snapshot, &log, lines::len(&log).unwrap()).unwrap();
+    assert_eq!(verify(&log, &snapshot), Ok((7, 7)));
+    let text = fs::read_to_string(&snapshot).unwrap();
+    fs::write(&snapshot, text.replace("prompt 1", "X")).unwrap();
+    let why = verify(&log, &snapshot).unwrap_err();
+    assert!(why.contains("snapshot"), "{why}");
 }

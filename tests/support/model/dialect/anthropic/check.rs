@@ -5,13 +5,14 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The keys of a body that there are, without beta.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "model",
     "max_tokens",
     "stream",
     "temperature",
     "thinking",
     "output_config",
+    "context_management",
     "tools",
     "system",
     "messages",
@@ -138,7 +139,7 @@ fn check_messages(body: &Value) -> Result<usize, String> {
                     must(ids.insert(id), "`tool_use` ids must be unique")?;
                     open.insert(id);
                 }
-                ("assistant", "text" | "thinking" | "redacted_thinking") => {}
+                ("assistant", "text" | "thinking" | "redacted_thinking" | "compaction") => {}
                 _ => return Err(format!("{role} may not say a block of type {kind}")),
             }
         }

@@ -17,6 +17,7 @@ const FIELDS: &[&str] = &[
     "max_output_tokens",
     "temperature",
     "prompt_cache_key",
+    "context_management",
     "stream",
 ];
 

@@ -188,7 +188,12 @@ fn an_unfinished_call_never_leaves_an_answer_that_reached_a_limit() {
             assert_eq!(ids.len(), 1 + usize::from(is_whole), "{piece}: {events:?}");
             let text = shown(&events);
             assert_eq!(text.contains(r#""id":"toolu_2""#), is_whole, "{text}");
-            assert!(text.ends_with("Ended(MaxTokens)\n"), "{text}");
+            let end = if reason == "max_tokens" {
+                "MaxTokens"
+            } else {
+                "WindowFull"
+            };
+            assert!(text.ends_with(&format!("Ended({end})\n")), "{text}");
         }
     }
 }
@@ -317,7 +322,7 @@ fn each_reason_to_stop_has_its_word() {
         stop_sequence: Ended(EndTurn)
         tool_use: Ended(EndTurn)
         max_tokens: Ended(MaxTokens)
-        model_context_window_exceeded: Ended(MaxTokens)
+        model_context_window_exceeded: Ended(WindowFull)
         pause_turn: Ended(Paused)
         compaction: Ended(Paused)
         refusal: Ended(Refusal)
