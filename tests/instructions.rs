@@ -69,7 +69,7 @@ fn stage_told(files: &str) -> String {
 #[test]
 fn the_model_is_told_what_the_projects_file_says() {
     let told = stage_told("//- /AGENTS.md\nUse tabs.\n");
-    assert!(told.ends_with("# AGENTS.md says\n\nUse tabs."), "{told}");
+    assert!(told.contains("# AGENTS.md says\n\nUse tabs."), "{told}");
 }
 
 #[test]

@@ -59,6 +59,7 @@ mod sessions;
 #[cfg(unix)]
 mod shell_policy;
 mod skills;
+mod steering;
 mod store;
 mod surfaces;
 mod tasks;

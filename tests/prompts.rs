@@ -49,7 +49,8 @@ fn the_end_says_why_the_model_stopped() {
         ("length", StopReason::MaxTokens),
         ("content_filter", StopReason::Refusal),
     ] {
-        let stage = Stage::new("");
+        let once = "[limits]\ncontinuations = 0\n";
+        let stage = Stage::with(Setup::agent(), "", once);
         let (_, prompt, mut asked) = stage.ask("hello");
         asked.say("x");
         asked.end_for(reason);

@@ -98,6 +98,20 @@ end, {
   desc = "Choose how hard the model thinks before it answers",
 })
 
+command("UndineOutputStyle", function(args)
+  require("undine.models").style(args.args)
+end, {
+  nargs = "?",
+  complete = function(lead)
+    return require("undine.models").complete("output_style", lead)
+  end,
+  desc = "Choose how the agent writes",
+})
+
+command("UndineBtw", function(args)
+  require("undine.btw").ask(args.args)
+end, { nargs = "*", desc = "Ask something beside the conversation; without words, show what was asked" })
+
 command("UndinePermissions", function()
   require("undine.permissions").pick()
 end, { desc = "List what is not asked again, and take an answer back" })
@@ -135,6 +149,8 @@ local plugs = {
   ["undine-mode"] = "UndineMode",
   ["undine-model"] = "UndineModel",
   ["undine-reasoning"] = "UndineReasoning",
+  ["undine-output-style"] = "UndineOutputStyle",
+  ["undine-btw"] = "UndineBtw",
   ["undine-sessions"] = "UndineSessions",
   ["undine-list"] = "UndineReview all",
   ["undine-diff"] = "UndineReview diff",

@@ -119,6 +119,21 @@ export const listModels = new RequestType<ListModelsParams, ModelList, unknown>(
 /** The tokens a session has used, by model, and what they cost. Editor to server. */
 export const sessionUsage = new RequestType<UsageParams, UsageReport, unknown>("undine/usage");
 
+/** What fills a session's window, part by part. Editor to server. */
+export const sessionContext = new RequestType<ContextParams, ContextReport, unknown>("undine/context");
+
+/**
+ * Asks something beside the conversation, at any time. Nothing of it is kept in the session. Editor to
+ * server.
+ */
+export const btw = new RequestType<BtwParams, BtwResult, unknown>("undine/btw");
+
+/**
+ * Forgets what was asked beside a session, so that the next such question is asked without it. Editor
+ * to server.
+ */
+export const clearBtw = new RequestType<ClearBtwParams, ClearBtwResult, unknown>("undine/btw/clear");
+
 /**
  * Ends the running turn; every running and queued prompt of the session is answered with the stop
  * reason `cancelled`. Editor to server.
@@ -166,6 +181,9 @@ export const processesChanged = new NotificationType<ProcessList>("undine/proces
  * it is no part of the transcript. Server to editor.
  */
 export const retry = new NotificationType<RetryParams>("undine/retry");
+
+/** A piece of the answer to a side question. Server to editor. */
+export const btwChunk = new NotificationType<BtwChunk>("undine/btw/chunk");
 
 export interface NewSessionRequest {
     cwd: string;
@@ -1104,6 +1122,29 @@ export interface ModelUsage {
     cost?: number | null;
 }
 
+/** A side question. It can be asked at any time, also while a turn runs. */
+export interface BtwParams {
+    sessionId: string;
+    question: string;
+    /** Names the question in `undine/btw/chunk`; without one no chunks are sent. */
+    token?: string | null;
+}
+
+/** The answer, whole. Where there is none, the request fails. */
+export interface BtwResult {
+    text: string;
+    /** Tools that the model called; none of them was run. */
+    called?: string[];
+}
+
+/** Forgets what was asked beside a session. */
+export interface ClearBtwParams {
+    sessionId: string;
+}
+
+/** Done. */
+export interface ClearBtwResult Record<string, never>
+
 export interface CancelNotification {
     sessionId: SessionId;
     _meta?: Record<string, unknown> | null;
@@ -1713,6 +1754,13 @@ export interface Retry {
     of: number;
     /** Milliseconds until then; 0: it is being asked already, without what it refused. */
     afterMs: number;
+}
+
+/** A piece of the answer, in order. */
+export interface BtwChunk {
+    sessionId: string;
+    token: string;
+    text: string;
 }
 
 /**

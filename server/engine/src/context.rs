@@ -8,6 +8,7 @@ pub mod instructions;
 pub mod project;
 #[cfg(test)]
 mod speed;
+pub mod styles;
 pub mod summary;
 pub mod tail;
 
@@ -117,6 +118,14 @@ pub struct Held {
 }
 
 impl Held {
+    /// A picture that is sent.
+    pub fn seen(image: Image) -> Self {
+        Self {
+            picture: image.picture,
+            sight: Sight::Seen(image.data),
+        }
+    }
+
     /// A picture of which only the log knows.
     pub fn past(picture: &Picture) -> Self {
         Self {
@@ -140,16 +149,20 @@ pub enum Sight {
 /// The most pictures of a conversation that are sent: the newest (spec 18.2).
 pub const MAX_PICTURES: usize = 3;
 
-/// Pictures in the order of the history, the newest first, however far behind each other their results came.
-pub fn newest_pictures(history: &mut [Entry]) -> impl Iterator<Item = (CallId, &mut Held)> {
-    let answers = history.iter_mut().rev().filter_map(|it| match it {
-        Entry::Answer(answer) => Some(answer),
-        Entry::User(_) | Entry::Told(_) | Entry::Summary(_) => None,
-    });
-    let calls = answers.flat_map(|it| it.calls.iter_mut().rev());
-    calls.flat_map(|it| {
-        let id = it.id;
-        it.pictures.iter_mut().rev().map(move |held| (id, held))
+/// Pictures in the order of the history, the newest first, however far behind each other their results came: each with the
+/// call that gave it; none: the person did.
+pub fn newest_pictures(history: &mut [Entry]) -> impl Iterator<Item = (Option<CallId>, &mut Held)> {
+    history.iter_mut().rev().flat_map(|it| {
+        let (said, calls) = match it {
+            Entry::User(said) => (&mut said.pictures[..], &mut [][..]),
+            Entry::Answer(answer) => (&mut [][..], &mut answer.calls[..]),
+            Entry::Told(_) | Entry::Summary(_) => (&mut [][..], &mut [][..]),
+        };
+        let given = calls.iter_mut().rev().flat_map(|it| {
+            let id = Some(it.id);
+            it.pictures.iter_mut().rev().map(move |held| (id, held))
+        });
+        given.chain(said.iter_mut().rev().map(|held| (None, held)))
     })
 }
 
@@ -207,14 +220,9 @@ pub fn build(settings: &Settings, history: &[Entry]) -> ModelRequest {
     let mut messages: Vec<Message> = Vec::with_capacity(history.len() + 1);
     for entry in history {
         match entry {
-            // Two prompts in a row are one message: some servers insist on alternation.
-            Entry::User(Said { text, .. }) | Entry::Told(text) | Entry::Summary(text) => {
-                match messages.last_mut() {
-                    Some(Message::User(content)) => content.push(Content::Text(text.clone())),
-                    Some(Message::Assistant { .. } | Message::Results(_)) | None => {
-                        messages.push(Message::User(vec![Content::Text(text.clone())]));
-                    }
-                }
+            Entry::User(said) => say(&mut messages, parts_of(said)),
+            Entry::Told(text) | Entry::Summary(text) => {
+                say(&mut messages, vec![Content::Text(text.clone())]);
             }
             Entry::Answer(Answer {
                 text,
@@ -275,7 +283,10 @@ pub fn squeeze(request: &mut ModelRequest, tokens: u64) {
     for message in &mut request.messages {
         match message {
             Message::User(content) => {
-                texts.extend(content.iter_mut().map(|Content::Text(it)| it));
+                texts.extend(content.iter_mut().filter_map(|it| match it {
+                    Content::Text(text) => Some(text),
+                    Content::Image(_) => None,
+                }));
             }
             Message::Results(results) => texts.extend(results.iter_mut().map(|it| {
                 it.images.clear();
@@ -293,6 +304,54 @@ pub fn squeeze(request: &mut ModelRequest, tokens: u64) {
     }
 }
 
+/// Adds what the person's side says. Two prompts in a row are one message: some servers insist on alternation.
+fn say(messages: &mut Vec<Message>, parts: Vec<Content>) {
+    match messages.last_mut() {
+        Some(Message::User(content)) => content.extend(parts),
+        Some(Message::Assistant { .. } | Message::Results(_)) | None => {
+            messages.push(Message::User(parts));
+        }
+    }
+}
+
+/// A message of the person's: its text, a line for each picture that is not shown, and those that are.
+fn parts_of(said: &Said) -> Vec<Content> {
+    let mut text = said.text.clone();
+    let mut shown = Vec::new();
+    for held in &said.pictures {
+        match seen(held) {
+            Ok(image) => shown.push(Content::Image(image)),
+            Err(line) => {
+                if !(text.is_empty() || text.ends_with('\n')) {
+                    text.push('\n');
+                }
+                text.push_str(&line);
+            }
+        }
+    }
+    let text = Some(text).filter(|it| !it.is_empty() || shown.is_empty());
+    text.map(Content::Text).into_iter().chain(shown).collect()
+}
+
+/// A picture as the model sees it, or the line that stands in its place.
+fn seen(Held { picture, sight }: &Held) -> Result<Image, String> {
+    let name = match picture.name.as_str() {
+        "" => "The picture",
+        name => name,
+    };
+    let why = match sight {
+        Sight::Seen(data) => {
+            let (picture, data) = (picture.clone(), data.clone());
+            return Ok(Image { picture, data });
+        }
+        Sight::Past => format!(
+            "is not shown any more, because only the newest {MAX_PICTURES} pictures are; read it again to see it"
+        ),
+        Sight::Refused => "could not be shown, because the provider did not take it".to_owned(),
+    };
+    Err(format!("[{name} {why}]"))
+}
+
 fn result_of(asked: &Asked) -> ToolResult {
     let mut result = asked.result.clone().unwrap_or_else(|| ToolResult {
         id: asked.call.id.clone(),
@@ -300,26 +359,16 @@ fn result_of(asked: &Asked) -> ToolResult {
         is_error: true,
         images: Vec::new(),
     });
-    for Held { picture, sight } in &asked.pictures {
-        let name = match picture.name.as_str() {
-            "" => "The picture",
-            name => name,
-        };
-        let why = match sight {
-            Sight::Seen(data) => {
-                let (picture, data) = (picture.clone(), data.clone());
-                result.images.push(Image { picture, data });
-                continue;
+    for held in &asked.pictures {
+        match seen(held) {
+            Ok(image) => result.images.push(image),
+            Err(line) => {
+                if !result.text.ends_with('\n') {
+                    result.text.push('\n');
+                }
+                result.text.push_str(&line);
             }
-            Sight::Past => format!(
-                "is not shown any more, because only the newest {MAX_PICTURES} pictures are; read it again to see it"
-            ),
-            Sight::Refused => "could not be shown, because the provider did not take it".to_owned(),
-        };
-        if !result.text.ends_with('\n') {
-            result.text.push('\n');
         }
-        result.text.push_str(&format!("[{name} {why}]"));
     }
     result
 }

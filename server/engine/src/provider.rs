@@ -200,6 +200,7 @@ pub fn stands_alone(raw: &Value) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     Text(String),
+    Image(Image),
 }
 
 /// A tool the model may call.

@@ -10,11 +10,14 @@ mod classifier;
 mod compacting;
 mod condense;
 mod effect;
+mod ending;
 mod failing;
 mod fold;
+pub mod goals;
 mod own_tools;
 mod replay;
 mod role;
+mod side_questions;
 mod turn;
 mod unsaved;
 
@@ -35,23 +38,25 @@ pub use effect::{
     Aside, CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Retrying,
     SideAnswer, Update,
 };
+pub use ending::Spent;
 pub use fold::{Fold, replay};
 pub use replay::{Replay, ReplayEnd};
 pub use role::Role;
+pub use side_questions::Answered;
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
 use crate::context::budget::{self, Measured};
 use crate::context::instructions::System;
 use crate::policy;
-use crate::provider::{Learned, NativeTool, ToolSpec, Usage};
+use crate::provider::{Learned, ModelError, NativeTool, ToolSpec, Usage};
 use crate::usage::{self, Tally};
 use protocol::approval::Rule;
 use protocol::checklist::Task;
 use protocol::config::{Compaction, Reasoning, Safety};
 use protocol::goal::Goal;
 use protocol::record::{Purpose, Record};
-use protocol::session::{CallId, Mode, StreamId, TimerId, TurnId};
+use protocol::session::{CallId, Mode, SideId, StreamId, TimerId, TurnId};
 use protocol::tool::{Access, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -97,10 +102,14 @@ pub struct Settings {
     pub edit_rounds: u32,
     /// Model answers in one turn (`[limits] turn_answers`).
     pub turn_answers: u32,
+    /// How often a reply that was cut is gone on with (`[limits] continuations`).
+    pub continuations: u32,
+    /// Turns towards a goal without a message of the person's (`[goal] max_turns`); 0: without end.
+    pub goal_turns: u32,
+    /// The model is guided step by step and reminded of its checklist (spec 22.2).
+    pub guidance: bool,
     /// How a model that fails is asked again.
     pub retries: Retries,
-    /// The model is guided step by step (`[output] guidance`).
-    pub guidance: bool,
     /// Whose conversation it is.
     pub role: Role,
     /// Somebody can be asked. Without a person, what needs an answer is stored for later or refused (spec 19.9).
@@ -171,6 +180,14 @@ pub struct Session {
     goal: Option<Goal>,
     /// The style that was chosen for this session.
     style: Option<String>,
+    /// Turns towards the goal, in a row, in which no tool was called.
+    idle_turns: u32,
+    /// Side questions that were answered, the newest last.
+    asides: VecDeque<side_questions::Exchange>,
+    /// Those that are being answered, each with its ticket.
+    sides: BTreeMap<SideId, (u64, String)>,
+    /// What the run used that ended last.
+    last_run: Spent,
     next: Counters,
 }
 
@@ -240,6 +257,10 @@ impl Session {
             compaction: compacting::State::default(),
             goal: None,
             style: None,
+            idle_turns: 0,
+            asides: VecDeque::new(),
+            sides: BTreeMap::new(),
+            last_run: Spent::default(),
             next: Counters::default(),
         }
     }
@@ -273,6 +294,7 @@ impl Session {
         if !is_other {
             return Vec::new();
         }
+        self.resume_compacting();
         vec![Effect::Append(Record::Model { model })]
     }
 
@@ -336,7 +358,11 @@ impl Session {
     pub fn step(&mut self, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
-            Input::Prompt { prompt, text } => self.prompt(prompt, text, &mut effects),
+            Input::Prompt {
+                prompt,
+                text,
+                pictures,
+            } => self.prompt(prompt, text, pictures, &mut effects),
             Input::Cancel => self.cancel(&mut effects),
             Input::CancelPrompt(prompt) => self.cancel_prompt(prompt, &mut effects),
             Input::SetMode(mode) => self.set_mode(mode, &mut effects),
@@ -361,7 +387,16 @@ impl Session {
                 text,
                 focus,
             } => self.compact(prompt, text, focus, &mut effects),
-            Input::Side(side, answer) => self.summarised(side, answer, &mut effects),
+            Input::Side(side, answer) => self.side_answered(side, answer, &mut effects),
+            Input::AskAside { ticket, question } => self.ask_aside(ticket, question, &mut effects),
+            Input::DropAside(ticket) => self.drop_aside(ticket, &mut effects),
+            Input::Goal(condition) => self.set_goal(condition, &mut effects),
+            Input::Style(style) => {
+                effects.push(Effect::Append(Record::Style {
+                    style: style.clone(),
+                }));
+                self.style = style;
+            }
             Input::Reasoning { model, level } => {
                 effects.push(Effect::Append(Record::Reasoning { model, level }));
             }
@@ -379,6 +414,22 @@ impl Session {
             Input::Woke(timer) => self.woke(timer, &mut effects),
         }
         effects
+    }
+
+    /// An answer beside the conversation. One that nobody waits for any more is dropped.
+    fn side_answered(
+        &mut self,
+        side: SideId,
+        answer: Result<SideAnswer, ModelError>,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.is_goal_check(side) {
+            self.goal_checked(answer, out);
+        } else if self.is_summary(side) {
+            self.summarised(side, answer, out);
+        } else {
+            self.aside_answered(side, answer, out);
+        }
     }
 
     fn set_mode(&mut self, mode: Mode, out: &mut Vec<Effect>) {

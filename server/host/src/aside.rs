@@ -35,6 +35,8 @@ pub(crate) struct Question {
     pub request: ModelRequest,
     /// How long the whole may take.
     pub most: Duration,
+    /// The ticket of a side question, whose answer is told as it streams and whose calls are noted.
+    pub live: Option<u64>,
 }
 
 impl Host {
@@ -60,6 +62,7 @@ impl Host {
             most: time_for_classifier(request.reasoning, configured),
             config,
             request,
+            live: None,
         };
         let key = session.clone();
         self.ask_beside(session, question, move |answer| {
@@ -90,6 +93,10 @@ impl Host {
             most: Duration::from_secs(config.limits.side_secs),
             config,
             request,
+            live: match about {
+                Aside::Question(ticket) => Some(ticket),
+                Aside::Summary | Aside::Goal => None,
+            },
         };
         let key = session.clone();
         self.ask_beside(session, question, move |answer| {
@@ -112,6 +119,7 @@ impl Host {
             config,
             mut request,
             most,
+            live,
         } = question;
         let inbox = self.inbox.clone();
         let reached = match endpoint::reach(&config) {
@@ -161,7 +169,12 @@ impl Host {
                     };
                     let origin = origin.clone();
                     let asking = model::run(provider, http, origin, patience, token.clone(), sink);
-                    match tokio::join!(asking, listen(&model_id, &mut heard)).1 {
+                    let live = live.map(|ticket| Live {
+                        session: key.clone(),
+                        ticket,
+                        inbox: inbox.clone(),
+                    });
+                    match tokio::join!(asking, listen(&model_id, &mut heard, live.as_ref())).1 {
                         Err(NoAnswer::Refused(refusal, error)) => {
                             let level = request.level();
                             if !request.learned.learn(refusal, level) {
@@ -206,8 +219,19 @@ fn protocol_error(text: &str) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, text)
 }
 
+/// Where the pieces of an answer go.
+struct Live {
+    session: SessionKey,
+    ticket: u64,
+    inbox: mpsc::Sender<Event>,
+}
+
 /// Takes in an answer to its end.
-async fn listen(model: &str, heard: &mut mpsc::Receiver<Event>) -> Result<SideAnswer, NoAnswer> {
+async fn listen(
+    model: &str,
+    heard: &mut mpsc::Receiver<Event>,
+    live: Option<&Live>,
+) -> Result<SideAnswer, NoAnswer> {
     let mut said = SideAnswer {
         model: model.to_owned(),
         ..SideAnswer::default()
@@ -219,7 +243,14 @@ async fn listen(model: &str, heard: &mut mpsc::Receiver<Event>) -> Result<SideAn
         };
         for event in events {
             match event {
-                ModelEvent::Text(text) => said.text.push_str(&text),
+                ModelEvent::Text(text) => {
+                    said.text.push_str(&text);
+                    if let Some(live) = live {
+                        let piece = Event::AsidePiece(live.session.clone(), live.ticket, text);
+                        // A loop that is gone shows nothing.
+                        let _ = live.inbox.send(piece).await;
+                    }
+                }
                 ModelEvent::Thought(text) => said.thought.push_str(&text),
                 ModelEvent::Ended(stop) => {
                     said.cut = matches!(stop, StopReason::MaxTokens | StopReason::WindowFull);
@@ -231,6 +262,7 @@ async fn listen(model: &str, heard: &mut mpsc::Receiver<Event>) -> Result<SideAn
                         None => NoAnswer::Other(error),
                     });
                 }
+                ModelEvent::Call(call) if live.is_some() => said.called.push(call.name),
                 ModelEvent::Call(_) => return Err(other("it called a tool.")),
                 ModelEvent::Usage(usage) => said.usage = Some(usage),
                 ModelEvent::Raw(_) => {}
@@ -266,7 +298,7 @@ fn judging(config: &Config) -> Result<Config, String> {
 /// With the model that is asked about this.
 fn asked_about(about: Aside, config: &Config) -> Result<Config, String> {
     match about {
-        Aside::Summary => Ok(config.clone()),
+        Aside::Summary | Aside::Question(_) => Ok(config.clone()),
         Aside::Goal => with_model(config, config.goal.model.as_deref()),
     }
 }

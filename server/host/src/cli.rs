@@ -110,8 +110,23 @@ enum Command {
     ///
     /// The answer goes to stdout, what the agent does and what goes wrong to stderr. Nobody is asked anything: an
     /// action that needs an approval is kept, to be approved afterwards by `undine approve`; what cannot be
-    /// kept is refused. Exits with 0 when the model has ended its answer, else with 1. Ctrl-C ends the task.
+    /// kept is refused. Ctrl-C ends the task.
+    ///
+    /// Exits with 0 when the model has ended its answer, with 1 when the task failed or was ended before, with 124 when it
+    /// took longer than limits.run_secs, and with 2 for a wrong command line.
     Run {
+        /// What stdout gets: the answer as text, one JSON object at the end, or a JSON line for each event.
+        #[arg(short, long, value_enum, default_value_t)]
+        format: run::Format,
+        /// A file with a JSON Schema. The answer is JSON that fits it, and nothing else is written to stdout in the text format.
+        #[arg(long, value_name = "FILE")]
+        output_schema: Option<PathBuf>,
+        /// Goes on with this session of the project.
+        #[arg(long, value_name = "ID", conflicts_with = "continue_newest")]
+        resume: Option<String>,
+        /// Goes on with the newest session of the project that can be read.
+        #[arg(long = "continue")]
+        continue_newest: bool,
         /// The project's folder; the current one if missing.
         #[arg(short = 'C', long = "directory", value_name = "DIR")]
         directory: Option<PathBuf>,
@@ -285,8 +300,27 @@ pub fn main() -> ExitCode {
             yes,
             keep,
         }),
-        Some(Command::Run { directory, prompt }) => {
-            run::run(run::Options { directory, prompt }, flags)
+        Some(Command::Run {
+            format,
+            output_schema,
+            resume,
+            continue_newest,
+            directory,
+            prompt,
+        }) => {
+            let session = match (resume, continue_newest) {
+                (Some(id), _) => run::Begin::Resume(id),
+                (None, true) => run::Begin::Continue,
+                (None, false) => run::Begin::New,
+            };
+            let options = run::Options {
+                directory,
+                prompt,
+                format,
+                output_schema,
+                session,
+            };
+            run::run(options, flags)
         }
         Some(Command::Approvals { all, json, id }) => {
             approvals::list(&approvals::Options { all, json, id })

@@ -50,6 +50,10 @@ pub enum Event {
     Classified(SessionKey, CallId, Result<SideAnswer, String>),
     /// What a model said that was asked beside the conversation.
     Side(SessionKey, SideId, Result<SideAnswer, ModelError>),
+    /// A call that was cancelled has not ended in all the time it had; its title.
+    GivenUp(SessionKey, String),
+    /// A piece of the answer to a side question, by its ticket.
+    AsidePiece(SessionKey, u64, String),
     Output(SessionKey, CallId, String),
     /// A session's wait is over.
     Woke(SessionKey, TimerId),

@@ -295,6 +295,10 @@ impl Host {
                     ClientRequest::SessionUsage(params) => {
                         reply.send::<methods::SessionUsage>(self.session_usage(&params))
                     }
+                    ClientRequest::Btw(params) => self.btw(params, id, reply),
+                    ClientRequest::ClearBtw(params) => {
+                        reply.send::<methods::ClearBtw>(self.clear_btw(params))
+                    }
                     ClientRequest::ListReview(params) => self.when_recalled(move |host| {
                         reply.send::<methods::ListReview>(host.list_review(params));
                     }),
@@ -397,6 +401,10 @@ impl Host {
                 self.step(&session, Input::Classified(call, review));
             }
             Event::Side(session, side, answer) => self.step(&session, Input::Side(side, answer)),
+            Event::GivenUp(session, title) => self.given_up(&session, &title),
+            Event::AsidePiece(session, ticket, text) => {
+                self.aside_piece(&session, ticket, &text);
+            }
             Event::Woke(session, timer) => self.step(&session, Input::Woke(timer)),
             Event::Learned(session, key, learned) => {
                 if let Some(config) = self.sessions.get(&session).map(|it| it.config.clone()) {
@@ -527,9 +535,13 @@ fn asks_model(input: &Input) -> bool {
         | Input::Finished(..)
         | Input::Queued(..)
         | Input::Side(..)
+        | Input::Goal(_)
         | Input::Woke(_)
         | Input::Model(_, ModelEvent::Ended(_)) => true,
         Input::Cancel
+        | Input::AskAside { .. }
+        | Input::DropAside(_)
+        | Input::Style(_)
         | Input::Command { .. }
         | Input::Spent { .. }
         | Input::Tell(_)

@@ -184,6 +184,8 @@ pub struct Choice {
     pub model: Option<ModelName>,
     /// By provider/model; without a level it thinks as configured.
     pub reasoning: BTreeMap<String, Option<Reasoning>>,
+    /// How the agent writes.
+    pub style: Option<String>,
 }
 
 impl Choice {
@@ -199,6 +201,9 @@ impl Choice {
                     })
                 });
             }
+            if let Record::Style { style } = record {
+                choice.style.clone_from(style);
+            }
             if let Record::Reasoning { model, level } = record {
                 choice.reasoning.insert(model.clone(), *level);
             }
@@ -211,6 +216,9 @@ impl Choice {
         if let Some(model) = &self.model {
             config.default_model.provider.clone_from(&model.provider);
             config.default_model.name.clone_from(&model.name);
+        }
+        if let Some(style) = &self.style {
+            config.output.style.clone_from(style);
         }
         for (model, level) in &self.reasoning {
             if let Some(level) = level {

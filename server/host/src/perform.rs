@@ -12,7 +12,7 @@ use crate::main_loop::{Host, TaskKey};
 use crate::memory::Memory;
 use crate::plan::{Done, Output, Plan, Run, WorkEnd, World};
 use crate::problems;
-use crate::session_host::{OpenSession, TaskView, Waiter};
+use crate::session_host::{OpenSession, TaskView, Waiter, Working};
 use crate::show;
 use crate::store::Pictures;
 use crate::store::answers::Answers;
@@ -32,10 +32,12 @@ use protocol::methods::{self, Notification, Request};
 use protocol::record::{EditedFile, Record};
 use protocol::review::Author;
 use protocol::session::{CallId, PromptId, TurnId};
+use protocol::summary::Summary;
+use protocol::tool::Picture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 impl Host {
@@ -76,11 +78,15 @@ impl Host {
                     about,
                     request,
                 } => self.ask_side(session, side, about, *request),
+                Effect::AnswerAside { ticket, answered } => {
+                    self.answer_aside(session, ticket, answered)
+                }
                 Effect::StopSide(side) => self.tasks.stop(&TaskKey::Side(session.clone(), side)),
                 Effect::KeepRule(rule) => self.keep_rule(session, &rule),
                 Effect::StopCall(call) => {
                     self.tasks.stop(&TaskKey::Call(session.clone(), call));
                     self.forget_plan(session, call);
+                    self.watch_end(session, call);
                     self.forget_run(session, call);
                     self.end_agents_of(session, call);
                 }
@@ -164,6 +170,9 @@ impl Host {
         if is_end || hides_results {
             open.given = Arc::default();
         }
+        if let Record::User { turn, .. } = &record {
+            open.run.begins(*turn);
+        }
         let appended = open.log.append(record);
         let every = open.config.limits.snapshot_records;
         let snapshot = (is_end && appended.is_ok() && open.log.wants_snapshot(every))
@@ -235,6 +244,7 @@ impl Host {
                 text: &text,
             }),
             Update::Usage(last) => self.show_usage(session, last),
+            Update::UserPicture(picture) => self.show_picture(session, picture),
             update @ (Update::User(_)
             | Update::Call { .. }
             | Update::CallChanged(..)
@@ -246,6 +256,17 @@ impl Host {
                     self.out.notify(methods::Update::METHOD, &params);
                 }
             }
+        }
+    }
+
+    /// A picture of the person's, read back from beside the log; one that is gone is told by a line.
+    pub(crate) fn show_picture(&mut self, session: &SessionKey, picture: Picture) {
+        let Some(open) = self.sessions.get(session) else {
+            return;
+        };
+        let pictures = Pictures::beside(open.log.path());
+        if let Some(params) = shown(session, &pictures, Update::UserPicture(picture)) {
+            self.out.notify(methods::Update::METHOD, &params);
         }
     }
 
@@ -400,7 +421,33 @@ impl Host {
     fn forget_run(&mut self, session: &SessionKey, call: CallId) {
         if let Some(open) = self.sessions.get_mut(session) {
             open.running.remove(&call);
+            open.working.remove(&call);
         }
+    }
+
+    /// The turn has gone on without a call that was cancelled. Should its work not end in time, the person is told (spec 0.4).
+    fn watch_end(&mut self, session: &SessionKey, call: CallId) {
+        let Some(open) = self.sessions.get_mut(session) else {
+            return;
+        };
+        let Some(Working { title, ended }) = open.working.remove(&call) else {
+            return;
+        };
+        let patience = Duration::from_secs(open.config.limits.abandon_secs);
+        let (inbox, key) = (self.inbox.clone(), session.clone());
+        self.runtime.spawn(async move {
+            if tokio::time::timeout(patience, ended).await.is_err() {
+                // A loop that is gone tells nobody.
+                let _ = inbox.send(Event::GivenUp(key, title)).await;
+            }
+        });
+    }
+
+    pub(crate) fn given_up(&mut self, session: &SessionKey, title: &str) {
+        let text = format!(
+            "{title} was cancelled and has not ended; it was given up, and may still be doing something."
+        );
+        self.show(session, Update::Notice(text));
     }
 
     fn run_call(&mut self, session: &SessionKey, call: CallId, hold: Hold) {
@@ -411,6 +458,9 @@ impl Host {
             return;
         };
         open.running.insert(call);
+        let (working, ended) = oneshot::channel::<()>();
+        let title = plan.planned().title;
+        open.working.insert(call, Working { title, ended });
         let accepted = open.accepted.get(&call).cloned();
         let Some(open) = self.sessions.get(session) else {
             return;
@@ -442,13 +492,17 @@ impl Host {
                 let before = problems::before(&looking, &accesses).await;
                 // In a task of its own: a tool that panics must answer too. On a stop it has the token,
                 // and is aborted only with this task.
-                let mut work = AbortOnDrop(tokio::spawn(plan.run(Run {
+                let run = plan.run(Run {
                     world,
                     token,
                     output,
                     accepted,
                     hold,
-                })));
+                });
+                let mut work = AbortOnDrop(tokio::spawn(async move {
+                    let _working = working;
+                    run.await
+                }));
                 let mut done = (&mut work.0).await.unwrap_or_else(|_| {
                     Err(
                         "The tool failed while it ran; look at the present state before you go on."
@@ -487,7 +541,11 @@ impl Host {
     }
 
     fn finished_and_kept(&mut self, session: &SessionKey, call: CallId, end: WorkEnd) {
+        let lines = end.lines();
         let (finished, saw) = end.into_finished();
+        if let Some(open) = self.sessions.get_mut(session) {
+            open.run.changed(lines);
+        }
         if let Some(open) = self.sessions.get_mut(session)
             && !saw.is_empty()
         {
@@ -502,12 +560,15 @@ impl Host {
 
     fn answer_prompts(&mut self, session: &SessionKey, prompts: Vec<PromptId>, end: &PromptEnd) {
         let login = self.login_for(session, end);
+        let summary = self.sessions.get(session).map(OpenSession::summary);
         for prompt in prompts {
             let Some(open) = self.sessions.get_mut(session) else {
                 return;
             };
             match open.waiting.remove(&prompt) {
-                Some(Waiter::Request { reply, .. }) => answer_request(reply, end, login.as_deref()),
+                Some(Waiter::Request { reply, .. }) => {
+                    answer_request(reply, end, login.as_deref(), summary.as_ref())
+                }
                 Some(Waiter::Task(view)) => self.end_task(view, end),
                 Some(Waiter::Parent) => self.agent_ended(session, end),
                 None => {}
@@ -547,6 +608,21 @@ impl Host {
             Err(_) => MessageType::Error,
         };
         self.show_message(kind, &format!("{}: {text}", view.title));
+    }
+}
+
+/// What an editor is shown of a session, a picture with its bytes while they are there.
+pub(crate) fn shown(
+    session: &SessionKey,
+    pictures: &Pictures,
+    update: Update,
+) -> Option<acp::SessionNotification> {
+    let Update::UserPicture(picture) = update else {
+        return show::notification(session, update);
+    };
+    match pictures.load(&picture) {
+        Some(data) => Some(show::user_picture(session, &Image { picture, data })),
+        None => show::notification(session, Update::UserPicture(picture)),
     }
 }
 
@@ -600,6 +676,7 @@ impl TaskView {
                 Some(retrying.as_ref().map(failing::line).unwrap_or_default())
             }
             Update::User(_)
+            | Update::UserPicture(_)
             | Update::Thought(_)
             | Update::Call { .. }
             | Update::Mode(_)
@@ -615,11 +692,27 @@ fn first_line(text: &str) -> &str {
 }
 
 /// `login`: the provider whose key would help.
-fn answer_request(reply: Reply, end: &PromptEnd, login: Option<&str>) {
-    let outcome = outcome(end).map(acp::PromptResponse::new);
+fn answer_request(reply: Reply, end: &PromptEnd, login: Option<&str>, summary: Option<&Summary>) {
+    let has_run = match end {
+        PromptEnd::Ended(_)
+        | PromptEnd::Cancelled
+        | PromptEnd::Failed(_)
+        | PromptEnd::TooManyAnswers(_) => true,
+        PromptEnd::Withdrawn | PromptEnd::Dropped { .. } => false,
+    };
+    let summary = summary.filter(|_| has_run);
+    let outcome = outcome(end).map(|stop| {
+        let meta = summary.and_then(|it| show::meta(json!({"summary": it})));
+        acp::PromptResponse::new(stop).meta(meta)
+    });
     reply.send::<methods::Prompt>(outcome.map_err(|mut error| {
         if let (Some(provider), Some(Value::Object(data))) = (login, &mut error.data) {
             data.insert("provider".to_owned(), json!(provider));
+        }
+        // A model that was not even reached has taken nothing.
+        let spent = summary.filter(|it| it.input + it.output + it.added + it.removed > 0);
+        if let (Some(summary), Some(Value::Object(data))) = (spent, &mut error.data) {
+            data.insert("summary".to_owned(), json!(summary));
         }
         error
     }));

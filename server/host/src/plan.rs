@@ -316,10 +316,18 @@ pub enum Done {
         fuzzy: bool,
         /// For the model and the person.
         images: Vec<Image>,
+        lines: Lines,
     },
     Cancelled,
     /// What the plan was made on has changed; nothing was done.
     Moved,
+}
+
+/// Lines of files that came and went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    pub added: u64,
+    pub removed: u64,
 }
 
 impl Done {
@@ -331,6 +339,7 @@ impl Done {
             saw: Vec::new(),
             fuzzy: false,
             images: Vec::new(),
+            lines: Lines::default(),
         }
     }
 }
@@ -342,6 +351,14 @@ pub struct WorkEnd {
 }
 
 impl WorkEnd {
+    /// What an edit did.
+    pub fn lines(&self) -> Lines {
+        match &self.done {
+            Ok(Done::Success { lines, .. }) => *lines,
+            Ok(Done::Cancelled | Done::Moved) | Err(_) => Lines::default(),
+        }
+    }
+
     /// Splits into what the session hears and what the model knows now.
     pub fn into_finished(self) -> (engine::session::Finished, Vec<(PathBuf, TextHash)>) {
         use engine::session::Finished;
@@ -355,6 +372,7 @@ impl WorkEnd {
                 saw,
                 fuzzy,
                 images,
+                lines: _,
             }) => {
                 let outcome = Outcome::Success;
                 (

@@ -1,51 +1,94 @@
 //! `undine run`: one task without an editor.
 //!
-//! The real server with this program in the editor's place: no document is open, and nobody can be asked. What it
-//! writes for other programs, and sessions that go on, are not here yet.
+//! The real server with this program in the editor's place: no document is open, and nobody can be asked.
 
 mod console;
 mod page;
+mod report;
+mod shape;
+mod task;
 
 pub(crate) use console::{Console, Heard, Interrupt};
 
 use crate::cli::{self, Flags};
-use crate::store::Folders;
-use crate::store::approvals::{Approvals, State};
 use anyhow::Context;
 use engine::redact::redact;
 use engine::text::visible;
-use page::Page;
-use protocol::acp;
-use protocol::methods::{self, ClientRequest, Notification};
+use shape::Shape;
 use std::io::{self, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// What `undine run` is told by its command line.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The project's folder; the current one if missing.
     pub directory: Option<PathBuf>,
     /// Read from stdin if missing.
     pub prompt: Option<String>,
+    pub format: Format,
+    /// A file with a JSON Schema that the answer must fit.
+    pub output_schema: Option<PathBuf>,
+    pub session: Begin,
 }
 
-/// Runs the task: 0 when the model has ended its answer, else 1.
+/// What stdout gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// The answer.
+    #[default]
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// A JSON line for each event.
+    Ndjson,
+}
+
+/// The session of the task.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Begin {
+    New,
+    Resume(String),
+    /// The newest of the project that can be read.
+    Continue,
+}
+
+/// Runs the task.
 pub fn run(options: Options, flags: Flags) -> ExitCode {
-    let prepared = prompt(options.prompt).and_then(|prompt| {
-        let folder = options.directory.unwrap_or_else(|| PathBuf::from("."));
-        let resolved = folder.canonicalize();
-        let folder =
-            resolved.with_context(|| format!("opening the folder {}", folder.display()))?;
-        Ok((prompt, folder))
-    });
+    let prepared = prepare(options);
     match prepared {
-        Ok((prompt, folder)) => cli::block_on(task(prompt, folder, flags)),
+        Ok(asked) => cli::block_on(work(asked, flags)),
         Err(error) => {
             say(&format!("undine: {error:#}."));
             ExitCode::FAILURE
         }
     }
+}
+
+/// A task that is ready to be run.
+struct Asked {
+    prompt: String,
+    folder: PathBuf,
+    shape: Option<Shape>,
+    format: Format,
+    session: Begin,
+}
+
+fn prepare(options: Options) -> anyhow::Result<Asked> {
+    let shape = options.output_schema.map(|it| Shape::read(&it));
+    let shape = shape.transpose()?;
+    let prompt = prompt(options.prompt)?;
+    let folder = options.directory.unwrap_or_else(|| PathBuf::from("."));
+    let resolved = folder.canonicalize();
+    let folder = resolved.with_context(|| format!("opening the folder {}", folder.display()))?;
+    Ok(Asked {
+        prompt,
+        folder,
+        shape,
+        format: options.format,
+        session: options.session,
+    })
 }
 
 /// Says a line to the person.
@@ -69,98 +112,12 @@ fn prompt(given: Option<String>) -> anyhow::Result<String> {
     Ok(prompt)
 }
 
-async fn task(prompt: String, folder: PathBuf, flags: Flags) -> anyhow::Result<i32> {
-    let (mut console, front) = Console::open().context("opening a pipe")?;
-    let mut interrupt = Interrupt::watch().context("waiting for signals")?;
-    cli::with_host(flags, front, async |_, _| {
-        let ended = turn(&mut console, &mut interrupt, &folder, prompt).await;
-        Ok(match ended {
-            Ok(()) => 0,
-            Err(why) => {
-                say(&format!("undine: {why}"));
-                1
-            }
-        })
+async fn work(asked: Asked, flags: Flags) -> anyhow::Result<i32> {
+    let (console, front) = Console::open().context("opening a pipe")?;
+    let interrupt = Interrupt::watch().context("waiting for signals")?;
+    cli::with_host(flags, front, async |_, limits| {
+        let most = Duration::from_secs(limits.run_secs);
+        Ok(task::run(console, interrupt, asked, most).await)
     })
     .await
-}
-
-/// One turn in a new session, as it is shown. The error is a sentence for the person.
-async fn turn(
-    console: &mut Console,
-    interrupt: &mut Interrupt,
-    folder: &Path,
-    prompt: String,
-) -> Result<(), String> {
-    let mut page = Page::default();
-    console
-        .introduce(folder, &[methods::Update::METHOD, methods::Retry::METHOD])
-        .await?;
-    let params = acp::NewSessionRequest::new(folder);
-    let opened = console.request(ClientRequest::NewSession(params)).await;
-    let session: acp::NewSessionResponse = loop {
-        match console.next().await? {
-            Heard::Answer(id, answer) if id == opened => break read(answer?)?,
-            other => page.show(other)?,
-        }
-    };
-    let session = session.session_id;
-    let block = acp::ContentBlock::Text(acp::TextContent::new(prompt));
-    let params = acp::PromptRequest::new(session.clone(), vec![block]);
-    let asked = console.request(ClientRequest::Prompt(params)).await;
-    let mut cancelled = false;
-    let answer = loop {
-        tokio::select! {
-            heard = console.next() => match heard? {
-                Heard::Answer(id, answer) if id == asked => break answer,
-                other => page.show(other)?,
-            },
-            () = interrupt.next() => match cancelled {
-                // The second time: what is left is ended with the process.
-                true => return Err("The task was broken off.".to_owned()),
-                false => {
-                    cancelled = true;
-                    console.cancel(&session).await;
-                }
-            },
-        }
-    };
-    page.end()?;
-    tell_what_waits(&session.0);
-    let ended: acp::PromptResponse = read(answer?)?;
-    match ended.stop_reason {
-        acp::StopReason::EndTurn => Ok(()),
-        acp::StopReason::Cancelled => Err("The task was cancelled.".to_owned()),
-        acp::StopReason::MaxTokens => {
-            Err("The model's answer reached its largest size and was cut.".to_owned())
-        }
-        acp::StopReason::Refusal => Err("The model refused to answer.".to_owned()),
-        acp::StopReason::MaxTurnRequests => Err(
-            "The task was stopped: the model was asked as often as limits.turn_answers allows."
-                .to_owned(),
-        ),
-        other => Err(format!("The task was stopped ({other:?}).")),
-    }
-}
-
-/// Reads an answer of our own loop.
-fn read<T: serde::de::DeserializeOwned>(answer: serde_json::Value) -> Result<T, String> {
-    serde_json::from_value(answer)
-        .map_err(|error| format!("The server's answer cannot be read ({error})."))
-}
-
-/// Names the actions of a session that wait for an approval.
-fn tell_what_waits(session: &str) {
-    let waiting: Vec<_> = Approvals::new(&Folders::from_environment().data)
-        .list()
-        .into_iter()
-        .filter(|it| it.session == session && it.state == State::Pending)
-        .collect();
-    if waiting.is_empty() {
-        return;
-    }
-    say("Waiting for your approval:");
-    for it in waiting {
-        say(&format!("  {}  (undine approve {})", it.offer.title, it.id));
-    }
 }

@@ -3,7 +3,7 @@
 use crate::event::SessionKey;
 use crate::lsp::{Id, Reply};
 use crate::models::Choice;
-use crate::plan::{Accepted, Given, Plan, TextHash};
+use crate::plan::{Accepted, Given, Lines, Plan, TextHash};
 use crate::scratchpad::Scratchpad;
 use crate::store::Log;
 use crate::store::learned::ModelKey;
@@ -14,12 +14,14 @@ use engine::agents::{Kind, Kinds, Progress, Roster};
 use engine::command_files::CommandFile;
 use engine::context::instructions::Further;
 use engine::context::project::InstructionFile;
+use engine::provider::Image;
 use engine::redact::Stream;
 use engine::session::{Effect, Input, Session, Settings, Update};
 use engine::trace::Act;
 use protocol::approval::Rule;
 use protocol::config::{Config, Hook};
 use protocol::session::{AgentId, CallId, PromptId, TurnId};
+use protocol::summary::Summary;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,6 +48,8 @@ pub struct OpenSession {
     pub accepted: HashMap<CallId, Accepted>,
     /// Calls whose work is under way.
     pub running: HashSet<CallId>,
+    /// What tells that their work is over, also when it was cancelled.
+    pub working: HashMap<CallId, Working>,
     /// What the model knows of files; see `write_file`.
     pub seen: Arc<HashMap<PathBuf, TextHash>>,
     /// What it was given to read in this turn.
@@ -63,7 +67,75 @@ pub struct OpenSession {
     pub trace: Option<Trace>,
     /// Prompts that wait until what they mention is looked up, and those behind them.
     pub unsent: VecDeque<Unsent>,
+    /// Side questions that are being answered, by their tickets.
+    pub asides: HashMap<u64, AsideWaiter>,
+    pub run: RunClock,
     next_prompt: u64,
+    next_ticket: u64,
+}
+
+/// The work of a call that runs.
+pub struct Working {
+    /// The call in one line.
+    pub title: String,
+    /// Its other end goes with the work.
+    pub ended: oneshot::Receiver<()>,
+}
+
+/// Who waits for the answer to a side question.
+pub struct AsideWaiter {
+    pub asker: AsideAsker,
+    /// The answer as it streams, without secrets.
+    pub stream: Stream,
+}
+
+pub enum AsideAsker {
+    /// `undine/btw`; `token` names the question in its chunks.
+    Request {
+        id: Id,
+        reply: Reply,
+        token: Option<String>,
+    },
+    /// A prompt, `/btw`.
+    Prompt { id: Id, reply: Reply },
+}
+
+impl AsideAsker {
+    /// The request that is answered.
+    pub fn id(&self) -> &Id {
+        match self {
+            Self::Request { id, .. } | Self::Prompt { id, .. } => id,
+        }
+    }
+}
+
+/// What only the host knows of a run: its time, and the lines that its edits changed.
+#[derive(Default)]
+pub struct RunClock {
+    began: Option<(TurnId, Instant)>,
+    lines: Lines,
+}
+
+impl RunClock {
+    /// A prompt of this turn was taken.
+    pub fn begins(&mut self, turn: TurnId) {
+        if self.began.is_none_or(|(it, _)| it != turn) {
+            self.began = Some((turn, Instant::now()));
+            self.lines = Lines::default();
+        }
+    }
+
+    pub fn changed(&mut self, lines: Lines) {
+        self.lines.added += lines.added;
+        self.lines.removed += lines.removed;
+    }
+}
+
+/// What a person sends.
+pub struct Said {
+    /// Embedded files are quoted in it; links are named, for the model to read.
+    pub text: String,
+    pub pictures: Vec<Image>,
 }
 
 /// A prompt that is about to be sent.
@@ -72,7 +144,7 @@ pub struct Unsent {
     pub id: Id,
     pub reply: Reply,
     /// What the person wrote.
-    pub text: String,
+    pub said: Said,
     /// What it mentions; none as long as that is not looked up.
     pub mentioned: Option<String>,
 }
@@ -140,6 +212,7 @@ impl Streaming {
             Update::Text(text) => (text, false),
             Update::Thought(text) => (text, true),
             Update::User(_)
+            | Update::UserPicture(_)
             | Update::Call { .. }
             | Update::CallChanged(..)
             | Update::Mode(_)
@@ -214,6 +287,7 @@ impl OpenSession {
             plans: HashMap::new(),
             accepted: HashMap::new(),
             running: HashSet::new(),
+            working: HashMap::new(),
             seen: Arc::default(),
             given: Arc::default(),
             waiting: HashMap::new(),
@@ -223,7 +297,36 @@ impl OpenSession {
             streaming: Streaming::default(),
             trace: None,
             unsent: VecDeque::new(),
+            asides: HashMap::new(),
+            run: RunClock::default(),
             next_prompt: 0,
+            next_ticket: 0,
+        }
+    }
+
+    /// A new side question's.
+    pub fn next_ticket(&mut self) -> u64 {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        ticket
+    }
+
+    /// What the run took that ended just now.
+    pub fn summary(&self) -> Summary {
+        let spent = self.session.last_run();
+        let elapsed = self.run.began.map(|(_, it)| it.elapsed());
+        let duration_ms = elapsed.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX));
+        let Lines { added, removed } = self.run.lines;
+        let tokens = &spent.tokens;
+        let sum = |parts: &[u64]| parts.iter().copied().fold(0, u64::saturating_add);
+        Summary {
+            text: spent.line(duration_ms, (added, removed)),
+            duration_ms,
+            input: sum(&[tokens.input, tokens.cached, tokens.cache_write]),
+            output: sum(&[tokens.output, tokens.reasoning]),
+            added,
+            removed,
+            interrupted: spent.interrupted,
         }
     }
 

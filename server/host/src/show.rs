@@ -32,9 +32,11 @@ pub fn call_id(call: CallId) -> acp::ToolCallId {
     acp::ToolCallId::new(call.to_string())
 }
 
-pub fn session_update(update: Update) -> Option<SessionUpdate> {
+fn session_update(update: Update) -> Option<SessionUpdate> {
     Some(match update {
         Update::User(it) => SessionUpdate::UserMessageChunk(chunk(it)),
+        // Its bytes are on the disk: see `user_picture`.
+        Update::UserPicture(it) => SessionUpdate::UserMessageChunk(chunk(it.to_string())),
         Update::Text(it) => SessionUpdate::AgentMessageChunk(chunk(it)),
         Update::Thought(it) => SessionUpdate::AgentThoughtChunk(chunk(it)),
         Update::Call {
@@ -71,6 +73,20 @@ pub fn session_update(update: Update) -> Option<SessionUpdate> {
         // It has a method of its own.
         Update::Retrying(_) => return None,
     })
+}
+
+/// A picture of the person's with its bytes in base64.
+pub fn user_picture(session: &SessionKey, image: &Image) -> acp::SessionNotification {
+    let image = acp::ImageContent::new(&*image.data, &*image.picture.media_type);
+    let chunk = acp::ContentChunk::new(acp::ContentBlock::Image(image));
+    let update = SessionUpdate::UserMessageChunk(chunk);
+    acp::SessionNotification::new(session_id(session), update)
+}
+
+/// The answer to a side question, for an editor that asked by a prompt: marked, because it is no part of the transcript.
+pub fn aside(session: &SessionKey, text: String) -> acp::SessionNotification {
+    let update = SessionUpdate::AgentMessageChunk(chunk(text).meta(meta(json!({"btw": true}))));
+    acp::SessionNotification::new(session_id(session), update)
 }
 
 /// A task as ACP shows it: it knows neither blocked nor deleted ones.

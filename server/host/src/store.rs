@@ -13,7 +13,7 @@ mod list;
 mod log;
 pub mod pages;
 pub mod permissions;
-mod pictures;
+pub mod pictures;
 mod remove;
 mod search;
 pub mod snapshot;

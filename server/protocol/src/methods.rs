@@ -92,6 +92,10 @@ macro_rules! client_requests {
             SessionUsage = "undine/usage": $crate::usage::UsageParams => $crate::usage::UsageReport,
             /// What fills a session's window, part by part.
             SessionContext = "undine/context": $crate::context::ContextParams => $crate::context::ContextReport,
+            /// Asks something beside the conversation, at any time. Nothing of it is kept in the session.
+            Btw = "undine/btw": $crate::btw::BtwParams => $crate::btw::BtwResult,
+            /// Forgets what was asked beside a session, so that the next such question is asked without it.
+            ClearBtw = "undine/btw/clear": $crate::btw::ClearBtwParams => $crate::btw::ClearBtwResult,
         }
     };
 }
@@ -146,6 +150,8 @@ macro_rules! server_notifications {
             /// The model failed and is asked again, or that is over. Show it beside the session, with a countdown; it is no part of the
             /// transcript.
             Retry = "undine/retry": $crate::retry::RetryParams,
+            /// A piece of the answer to a side question.
+            BtwChunk = "undine/btw/chunk": $crate::btw::BtwChunk,
         }
     };
 }

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod approval;
 pub mod auth;
+pub mod btw;
 pub mod checklist;
 pub mod checkpoint;
 pub mod compaction;
@@ -26,6 +27,7 @@ pub mod review;
 pub mod seen;
 pub mod session;
 pub mod sessions;
+pub mod summary;
 pub mod tool;
 pub mod usage;
 

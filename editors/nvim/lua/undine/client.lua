@@ -15,6 +15,7 @@ local methods = {
   "undine/symbols",
   "undine/review/changed",
   "undine/retry",
+  "undine/btw/chunk",
 }
 
 ---@return table capabilities Neovim's own, and ours
@@ -66,6 +67,9 @@ local function handlers()
     end,
     ["undine/retry"] = function(_, params, ctx)
       require("undine.retry").received(params, ctx.client_id)
+    end,
+    ["undine/btw/chunk"] = function(_, params, ctx)
+      require("undine.btw").received(params, ctx.client_id)
     end,
     ["workspace/applyEdit"] = function(_, params, ctx)
       return require("undine.workspace_edits").apply(params, ctx.client_id)

@@ -172,6 +172,36 @@ function M.reasoning(level)
   end)
 end
 
+--- Sets how the agent writes, or asks how.
+---@param name string may be empty
+function M.style(name)
+  local session, client = shown()
+  if not session or not client then
+    return
+  end
+  if name ~= "" then
+    set(client, session, "output_style", name)
+    return
+  end
+  local found = option(session, "output_style")
+  if not found then
+    tell("this server does not know output styles.", vim.log.levels.WARN)
+    return
+  end
+  vim.ui.select(found.options, {
+    prompt = "How does the agent write?",
+    format_item = function(it)
+      local now = it.value == found.currentValue and " (now)" or ""
+      local has_more = type(it.description) == "string" and it.description ~= ""
+      return (has_more and ("%s: %s"):format(it.name, it.description) or it.name) .. now
+    end,
+  }, function(choice)
+    if choice then
+      set(client, session, "output_style", choice.value)
+    end
+  end)
+end
+
 --- The values of an option that begin so.
 ---@param id string
 ---@param lead string

@@ -39,6 +39,8 @@
 ---| '"undine/auth/clear"' # Takes a provider's key out of the system's keyring. agent.ClearKeyParams -> agent.ClearKeyResult
 ---| '"undine/models"' # Lists the models that can be chosen, by provider, with their windows and prices. agent.ListModelsParams -> agent.ModelList
 ---| '"undine/usage"' # The tokens a session has used, by model, and what they cost. agent.UsageParams -> agent.UsageReport
+---| '"undine/btw"' # Asks something beside the conversation, at any time. Nothing of it is kept in the session. agent.BtwParams -> agent.BtwResult
+---| '"undine/btw/clear"' # Forgets what was asked beside a session, so that the next such question is asked without it. agent.ClearBtwParams -> agent.ClearBtwResult
 ---| '"session/cancel"' # Ends the running turn; every running and queued prompt of the session is answered with the stop reason `cancelled`. agent.CancelNotification
 
 --- What the server sends.
@@ -53,6 +55,7 @@
 ---| '"undine/review/changed"' # The unreviewed changes of these files are others now, or stand elsewhere. agent.ReviewList
 ---| '"undine/process/changed"' # A session's processes in the background are these now. agent.ProcessList
 ---| '"undine/retry"' # The model failed and is asked again, or that is over. Show it beside the session, with a countdown; it is no part of the transcript. agent.RetryParams
+---| '"undine/btw/chunk"' # A piece of the answer to a side question. agent.BtwChunk
 
 ---@class agent.NewSessionRequest
 ---@field cwd string
@@ -785,6 +788,24 @@
 ---@field reasoning integer Tokens that were written while thinking.
 ---@field cost? number|vim.NIL US dollars; missing where the price is not known.
 
+--- A side question. It can be asked at any time, also while a turn runs.
+---@class agent.BtwParams
+---@field sessionId string
+---@field question string
+---@field token? string|vim.NIL Names the question in `undine/btw/chunk`; without one no chunks are sent.
+
+--- The answer, whole. Where there is none, the request fails.
+---@class agent.BtwResult
+---@field text string
+---@field called? string[] Tools that the model called; none of them was run.
+
+--- Forgets what was asked beside a session.
+---@class agent.ClearBtwParams
+---@field sessionId string
+
+--- Done.
+---@class agent.ClearBtwResult
+
 ---@class agent.CancelNotification
 ---@field sessionId agent.SessionId
 ---@field _meta? table<string, any>|vim.NIL
@@ -1490,6 +1511,12 @@
 ---@field attempt integer Which try of `of` this is, counted from 1.
 ---@field of integer
 ---@field afterMs integer Milliseconds until then; 0: it is being asked already, without what it refused.
+
+--- A piece of the answer, in order.
+---@class agent.BtwChunk
+---@field sessionId string
+---@field token string
+---@field text string
 
 --- Lines of a proposed change, in `toolCall._meta.undine.hunks` of a `session/request_permission`. The answer's `_meta.undine.acceptedHunks` names the ids of those that the person wants made.
 ---@class agent.ProposedHunk

@@ -95,6 +95,16 @@ local stop_notes = {
   refusal = "The model refused to go on with this.",
 }
 
+--- What a run took, in one line; none for a prompt that ran nothing. Pure.
+---@param err table?
+---@param result table?
+---@return string?
+function M.summary(err, result)
+  local meta = err and vim.tbl_get(err, "data", "summary")
+    or vim.tbl_get(result or {}, "_meta", "undine", "summary")
+  return type(meta) == "table" and meta.text or nil
+end
+
 --- Sends what the person wrote. The request stays open until the turn ends.
 ---@param session undine.Session
 ---@param text string
@@ -126,6 +136,10 @@ function M.prompt(session, text)
         transcript.add_note(session, note)
       end
       require("undine.sessions").follow(client, result)
+    end
+    local summary = M.summary(err, result)
+    if summary then
+      transcript.add_note(session, summary)
     end
     redraw()
   end)

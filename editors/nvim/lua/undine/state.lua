@@ -25,6 +25,7 @@ local M = {}
 ---@field options? table[] its model and how hard that thinks, as ACP's config options
 ---@field usage? { used: integer, size: integer, cost?: string }
 ---@field commands { name: string, description: string }[]
+---@field asides? undine.Aside[] questions beside it, oldest first
 ---@field retry? { retry: agent.Retry, at: number } that the model is asked again, and when by `vim.uv.now()`
 
 ---@class undine.Mode
@@ -99,6 +100,8 @@ M.whole = {}
 M.view = nil
 ---@type { win: integer, buf: integer, ask: undine.Ask }?
 M.panel = nil
+---@type undine.BtwView the window of side questions
+M.btw = { at = 0, n_asked = 0 }
 
 --- Extmarks of everything stand in this one namespace,
 M.ns = vim.api.nvim_create_namespace("undine")

@@ -78,6 +78,7 @@ impl Progress {
             Update::Retrying(Some(Retrying { .. })) => self.doing = Doing::Retries,
             Update::Retrying(None)
             | Update::User(_)
+            | Update::UserPicture(_)
             | Update::Mode(_)
             | Update::Checklist(_)
             | Update::Notice(_)

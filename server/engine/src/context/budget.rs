@@ -86,7 +86,10 @@ pub fn of_said(request: &ModelRequest) -> u64 {
     let messages = request.messages.iter().map(|it| match it {
         Message::User(content) => content
             .iter()
-            .map(|Content::Text(it)| of_text(it))
+            .map(|it| match it {
+                Content::Text(text) => of_text(text),
+                Content::Image(_) => A_PICTURE,
+            })
             .sum::<u64>(),
         Message::Results(results) => results.iter().map(|it| of_text(&it.text)).sum(),
         Message::Assistant { .. } => 0,

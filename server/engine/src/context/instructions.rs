@@ -295,7 +295,21 @@ mod tests {
                 &further,
             )
         };
-        expect_test::expect![[r#""#]].assert_eq(&system(false).text(&[]));
+        expect_test::expect![[r#"
+            You explore.
+
+            The project is at /p; paths are relative to it.
+            Read before you edit: files are shown as the user sees them, unsaved changes included. The user may refuse a call; then do not repeat it, and say what you would do instead. Run the project's own checks when you have changed code. Be brief and exact.
+
+            What follows stands in files of the project. Work as they say; where they differ, the later one counts, and the user's own words over both.
+
+            # AGENTS.md says
+
+            Use tabs.
+
+            Skills.
+
+            Memory."#]].assert_eq(&system(false).text(&[]));
         assert!(system(true).text(&[]).contains(" Edit with edit_file and "));
     }
 

@@ -277,7 +277,10 @@ mod tests {
         match &request.messages[..] {
             [Message::User(content)] => content
                 .iter()
-                .map(|Content::Text(it)| it.as_str())
+                .filter_map(|it| match it {
+                    Content::Text(text) => Some(text.as_str()),
+                    Content::Image(_) => None,
+                })
                 .collect(),
             other => panic!("{other:?}"),
         }

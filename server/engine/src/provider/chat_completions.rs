@@ -18,8 +18,8 @@ use manner::Manner;
 use super::call_ids::CallIds;
 use super::history::{self, DataUrl, arguments, joined, name};
 use super::{
-    Decoder, Endpoint, Feature, HttpRequest, Learned, Message, ModelError, ModelRequest, Provider,
-    ToolCall, ToolResult, ToolSpec, failure,
+    Content, Decoder, Endpoint, Feature, HttpRequest, Image, Learned, Message, ModelError,
+    ModelRequest, Provider, ToolCall, ToolResult, ToolSpec, failure,
 };
 
 /// The codec.
@@ -114,12 +114,17 @@ fn messages(request: &ModelRequest, manner: Manner) -> Vec<Entry<'_>> {
     for message in &request.messages {
         match message {
             Message::User(content) => {
-                let text = joined(content);
-                let said = match pictures.is_empty() {
-                    true => Said::Text(text),
+                let has_pictures = history::has_pictures(content);
+                let said = match pictures.is_empty() && !has_pictures {
+                    true => Said::Text(joined(content)),
                     // One message of the person, because roles must alternate.
                     false => {
-                        pictures.push(Part::Text { text });
+                        if has_pictures {
+                            pictures.extend(content.iter().map(Part::of));
+                        } else {
+                            let text = joined(content);
+                            pictures.push(Part::Text { text });
+                        }
                         Said::Parts(std::mem::take(&mut pictures))
                     }
                 };
@@ -213,14 +218,7 @@ fn parts<'a>(result: &'a ToolResult, id: &str) -> impl Iterator<Item = Part<'a>>
         let text = Part::Text {
             text: Cow::Owned(history::label(&id, image)),
         };
-        [
-            text,
-            Part::ImageUrl {
-                image_url: ImageUrl {
-                    url: DataUrl(image),
-                },
-            },
-        ]
+        [text, Part::image(image)]
     })
 }
 
@@ -305,6 +303,24 @@ enum Said<'a> {
 enum Part<'a> {
     Text { text: Cow<'a, str> },
     ImageUrl { image_url: ImageUrl<'a> },
+}
+
+impl<'a> Part<'a> {
+    fn of(content: &'a Content) -> Part<'a> {
+        match content {
+            Content::Text(text) => Part::Text {
+                text: Cow::Borrowed(text),
+            },
+            Content::Image(image) => Part::image(image),
+        }
+    }
+
+    fn image(image: &'a Image) -> Part<'a> {
+        let url = DataUrl(image);
+        Part::ImageUrl {
+            image_url: ImageUrl { url },
+        }
+    }
 }
 
 #[derive(Serialize)]

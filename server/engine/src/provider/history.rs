@@ -12,10 +12,21 @@ pub fn joined(content: &[Content]) -> Cow<'_, str> {
     match content {
         [Content::Text(text)] => Cow::Borrowed(text),
         content => {
-            let texts: Vec<&str> = content.iter().map(|Content::Text(text)| &**text).collect();
-            Cow::Owned(texts.join("\n\n"))
+            let texts = content.iter().filter_map(|it| match it {
+                Content::Text(text) => Some(text.as_str()),
+                Content::Image(_) => None,
+            });
+            Cow::Owned(texts.collect::<Vec<&str>>().join("\n\n"))
         }
     }
+}
+
+/// Whether a message shows something; then its parts stay as they are, each in its place.
+pub fn has_pictures(content: &[Content]) -> bool {
+    content.iter().any(|it| match it {
+        Content::Text(_) => false,
+        Content::Image(_) => true,
+    })
 }
 
 /// A tool's name as the model wrote it, within what a name may be: a history with a name that a model made up

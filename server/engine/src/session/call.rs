@@ -3,7 +3,7 @@
 use super::Session;
 use super::effect::{CallChange, CallContent, CallStatus, Effect, Update};
 use super::replay::Origin;
-use crate::context::{Held, MAX_PICTURES, Sight};
+use crate::context::{Held, MAX_PICTURES};
 use crate::policy::{Hold, Verdict};
 use crate::provider::{Image, ToolCall, native};
 use crate::text::visible_line;
@@ -523,10 +523,7 @@ impl Session {
             fuzzy: change.fuzzy,
         }));
         out.push(Effect::Show(Update::CallChanged(id, change)));
-        let held = images.into_iter().map(|it| Held {
-            picture: it.picture,
-            sight: Sight::Seen(it.data),
-        });
+        let held = images.into_iter().map(Held::seen);
         self.remember_result(id, text, held.collect(), outcome);
     }
 }

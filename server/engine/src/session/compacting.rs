@@ -285,6 +285,12 @@ impl Session {
         SideId(Counters::take(&mut self.next.side))
     }
 
+    /// Whether the turn waits for this answer as its summary.
+    pub(super) fn is_summary(&self, side: SideId) -> bool {
+        let compacting = self.turn.as_ref().and_then(|it| it.compacting.as_ref());
+        compacting.is_some_and(|it| it.side == side)
+    }
+
     /// A summary came, or it did not.
     pub(super) fn summarised(
         &mut self,

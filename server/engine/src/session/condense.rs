@@ -88,6 +88,11 @@ impl Fold {
             compaction: _,
             goal,
             style,
+            // What was said beside the conversation, and how far a goal is, ends with the process.
+            idle_turns: _,
+            asides: _,
+            sides: _,
+            last_run: _,
             next:
                 Counters {
                     call,

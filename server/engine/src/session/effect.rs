@@ -2,6 +2,7 @@
 
 use super::call::{Action, Finished, Planned, Preview, Question};
 use super::replay::{Replay, ReplayEnd};
+use super::side_questions::Answered;
 use super::unsaved::NotSaved;
 use crate::checklist::Edit;
 use crate::policy::Hold;
@@ -12,7 +13,7 @@ use protocol::checklist::Task;
 use protocol::config::Reasoning;
 use protocol::record::{Purpose, Record};
 use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TimerId};
-use protocol::tool::Outcome;
+use protocol::tool::{Outcome, Picture};
 use serde::{Deserialize, Serialize};
 
 /// Everything that can happen to a session. Each names what it answers.
@@ -22,6 +23,7 @@ pub enum Input {
     Prompt {
         prompt: PromptId,
         text: String,
+        pictures: Vec<Image>,
     },
     /// The person ended the turn: every running and queued prompt.
     Cancel,
@@ -61,6 +63,17 @@ pub enum Input {
         text: String,
         focus: Option<String>,
     },
+    /// The person asks something beside the conversation; `ticket` is new to the session.
+    AskAside {
+        ticket: u64,
+        question: String,
+    },
+    /// Nobody waits for that answer any more.
+    DropAside(u64),
+    /// The goal is this from now on; none: there is none.
+    Goal(Option<String>),
+    /// Answers are written in this style from now on. [`Session::configure`](super::Session::configure) has it already.
+    Style(Option<String>),
     /// What a model answered that was asked beside the conversation.
     Side(SideId, Result<SideAnswer, ModelError>),
     /// The person chose how hard a model thinks. [`Session::configure`](super::Session::configure) has it already.
@@ -99,6 +112,8 @@ pub enum Aside {
     Summary,
     /// Whether the goal is met.
     Goal,
+    /// A side question of the person's, by its ticket. Its answer is shown as it streams, and calls in it are noted.
+    Question(u64),
 }
 
 impl Aside {
@@ -106,7 +121,7 @@ impl Aside {
     pub fn purpose(self) -> Purpose {
         match self {
             Self::Summary => Purpose::Compaction,
-            Self::Goal => Purpose::Other,
+            Self::Goal | Self::Question(_) => Purpose::Other,
         }
     }
 }
@@ -123,6 +138,8 @@ pub struct SideAnswer {
     pub thought: String,
     /// It reached the most that it may write.
     pub cut: bool,
+    /// Tools that it called in vain, by name.
+    pub called: Vec<String>,
 }
 
 /// Everything that may be asked of the world. The host performs them in order; `Append` stands
@@ -169,6 +186,11 @@ pub enum Effect {
     },
     /// That answer is not waited for any more.
     StopSide(SideId),
+    /// Answers a side question: exactly one for each [`Input::AskAside`] that was not dropped. The error is for the person.
+    AnswerAside {
+        ticket: u64,
+        answered: Result<Answered, String>,
+    },
     /// The person said "always": the answer is to be kept. If it cannot be, [`Input::Remember`] says so.
     KeepRule(Rule),
     /// Nobody can be asked: the action is to be stored, until the person approves it. Answered by
@@ -221,6 +243,8 @@ pub enum PromptEnd {
 pub enum Update {
     /// What the person wrote: only when a session is replayed, and for prompts that were queued.
     User(String),
+    /// A picture beside it: in the same places.
+    UserPicture(Picture),
     Text(String),
     Thought(String),
     /// A call appeared.

@@ -133,7 +133,7 @@ impl Session {
     }
 
     /// The answer at hand is asked for anew: what was said of it does not count.
-    fn take_back(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn take_back(&mut self, out: &mut Vec<Effect>) {
         let Some(Entry::Answer(answer)) = self.history.last() else {
             return;
         };
@@ -164,7 +164,7 @@ impl Session {
         if error.kind != ModelErrorKind::Pictures {
             return false;
         }
-        let mut refused: Vec<CallId> = Vec::new();
+        let mut refused: Vec<Option<CallId>> = Vec::new();
         for (call, held) in context::newest_pictures(&mut self.history) {
             if let Sight::Seen(_) = held.sight {
                 held.sight = Sight::Refused;
@@ -173,6 +173,11 @@ impl Session {
         }
         refused.dedup();
         for call in &refused {
+            let Some(call) = call else {
+                let text = format!("The model was not shown your picture: {}.", error.message);
+                out.push(Effect::Show(Update::Notice(text)));
+                continue;
+            };
             let text = format!("The model was not shown this: {}.", error.message);
             let change = CallChange {
                 content: vec![CallContent::Text(text)],

@@ -290,7 +290,10 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
     let mut updates = Vec::new();
     for record in records {
         match record {
-            Record::User { text, .. } => updates.push(Update::User(text.clone())),
+            Record::User { text, pictures, .. } => {
+                updates.push(Update::User(text.clone()));
+                updates.extend(pictures.iter().cloned().map(Update::UserPicture));
+            }
             Record::Command { text, answer } => {
                 updates.push(Update::User(text.clone()));
                 updates.push(Update::Text(answer.clone()));

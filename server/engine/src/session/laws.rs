@@ -39,13 +39,15 @@ pub(crate) fn settings() -> Settings {
         queued_prompts: 3,
         edit_rounds: 2,
         turn_answers: 6,
+        continuations: 2,
+        goal_turns: 2,
+        guidance: false,
         retries: Retries {
             most: 2,
             first_ms: 500,
             longest_ms: 60_000,
             spread: 0,
         },
-        guidance: true,
         attended: true,
         safety: Safety::default(),
         standing: Vec::new(),
@@ -94,6 +96,8 @@ struct World {
     sent: HashSet<PromptId>,
     answered: HashSet<PromptId>,
     turns: u64,
+    /// How many questions were asked beside the conversation.
+    sides: u64,
     /// The session's own rules as the records tell them, and those that were given for always.
     rules: Vec<Rule>,
     standing: Vec<Rule>,
@@ -123,7 +127,16 @@ impl World {
                 Effect::StopTimer(timer) => {
                     assert_eq!(self.timer.take(), Some(*timer), "nobody waits for it");
                 }
-                Effect::AskSide { side, request, .. } => {
+                Effect::AskSide {
+                    side,
+                    about,
+                    request,
+                } => {
+                    assert_eq!(side.0, self.sides, "a number that was taken");
+                    self.sides += 1;
+                    if *about != Aside::Summary {
+                        continue;
+                    }
                     assert_eq!(self.stream, None, "it summarises while the model answers");
                     assert_eq!(self.timer, None, "it summarises during a wait");
                     assert_eq!(
@@ -137,8 +150,9 @@ impl World {
                     assert!(self.n_sides <= 12, "it is summarised without end");
                 }
                 Effect::StopSide(side) => {
-                    assert_eq!(self.side.take(), Some(*side), "nobody summarises");
+                    self.side.take_if(|it| it == side);
                 }
+                Effect::AnswerAside { .. } => {}
                 Effect::Learned(learned) => {
                     assert_ne!(*learned, Learned::default());
                     let begins = !matches!(
@@ -318,6 +332,7 @@ impl World {
                 assert!(!self.retrying, "a turn ended and seems to wait");
                 self.turns += 1;
                 self.n_asked = 0;
+                self.n_sides = 0;
                 *ended = true;
             }
             Record::Replayed { approval, call, .. } => {
@@ -467,6 +482,10 @@ impl World {
             | Input::Output(..)
             | Input::Side(..)
             | Input::Compact { .. }
+            | Input::AskAside { .. }
+            | Input::DropAside(_)
+            | Input::Goal(_)
+            | Input::Style(_)
             | Input::Woke(_) => {}
         }
     }
@@ -626,7 +645,25 @@ fn failure(rng: &mut Rng) -> ModelError {
 
 fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Input {
     let any_call = CallId(rng.u64(0..world.recorded.len() as u64 + 2));
-    match rng.u8(0..60) {
+    match rng.u8(0..64) {
+        60 => Input::AskAside {
+            ticket: rng.u64(..),
+            question: "q".into(),
+        },
+        61..=62 => {
+            let texts = ["MET", "NOT_MET: x", "IMPOSSIBLE: x", "hm", ""];
+            let answer = SideAnswer {
+                text: texts[rng.usize(0..texts.len())].into(),
+                ..SideAnswer::default()
+            };
+            let failed = ModelError::new(ModelErrorKind::Cut, "no");
+            let side = SideId(rng.u64(0..world.sides + 1));
+            match rng.u8(0..6) {
+                0 => Input::Side(side, Err(failed)),
+                _ => Input::Side(side, Ok(answer)),
+            }
+        }
+        63 => Input::Goal((rng.u8(0..4) > 0).then(|| "g".into())),
         54 if rng.bool() => {
             *prompts += 1;
             Input::Compact {
@@ -672,6 +709,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
                         text: text.into(),
                         thought: thought.into(),
                         cut: false,
+                        called: Vec::new(),
                     }),
                 },
             )
@@ -699,6 +737,7 @@ fn input(rng: &mut Rng, world: &World, prompts: &mut u64, ids: &mut u64) -> Inpu
             Input::Prompt {
                 prompt: PromptId(*prompts),
                 text: "p".into(),
+                pictures: Vec::new(),
             }
         }
         4 => Input::Cancel,
@@ -893,6 +932,7 @@ fn asked(session: &mut Session) -> ModelRequest {
     let mut effects = session.step(Input::Prompt {
         prompt: PromptId(u64::MAX),
         text: "again".into(),
+        pictures: Vec::new(),
     });
     if let Some(Effect::AskSide { side, .. }) = effects.last() {
         let answer = SideAnswer {

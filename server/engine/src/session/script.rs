@@ -14,6 +14,7 @@ mod checklist;
 mod commands;
 mod compacting;
 mod edits;
+mod ending;
 mod failures;
 mod late;
 mod modes;
@@ -30,7 +31,7 @@ mod unattended;
 mod unsaved;
 
 use super::{Effect, Input, Retries, Role, Session, Settings, SideAnswer, laws, replay};
-use crate::provider::Usage;
+use crate::provider::{ModelError, ModelErrorKind, Usage};
 use expect_test::Expect;
 use protocol::approval::Rule;
 use protocol::config::Floor;
@@ -82,6 +83,8 @@ impl Play {
             queued_prompts: 32,
             edit_rounds: 3,
             turn_answers: 200,
+            continuations: 4,
+            goal_turns: 50,
             attended: true,
             retries: Retries::default(),
             ..laws::settings()
@@ -110,6 +113,8 @@ impl Play {
                     match name {
                         "queued_prompts" => self.settings.queued_prompts = value as usize,
                         "edit_rounds" => self.settings.edit_rounds = value,
+                        "continuations" => self.settings.continuations = value,
+                        "goal_turns" => self.settings.goal_turns = value,
                         "turn_answers" => self.settings.turn_answers = value,
                         "model_retries" => {
                             self.settings.retries = Retries {
@@ -221,6 +226,7 @@ impl Play {
                 Input::Prompt {
                     prompt,
                     text: words.text(),
+                    pictures: words.pictures(),
                 }
             }
             "cancel" => Input::Cancel,
@@ -302,6 +308,31 @@ impl Play {
                 self.call = CallId(self.session.next.call);
                 Input::Replay(Box::new(replay))
             }
+            "side" => {
+                let side = SideId(words.number());
+                let text = words.text();
+                let called = words.rest().split_whitespace().map(str::to_owned);
+                Input::Side(
+                    side,
+                    Ok(SideAnswer {
+                        text,
+                        called: called.collect(),
+                        ..SideAnswer::default()
+                    }),
+                )
+            }
+            "side-fails" => {
+                let side = SideId(words.number());
+                let error = ModelError::new(ModelErrorKind::Overloaded, words.text());
+                Input::Side(side, Err(error))
+            }
+            "goal" => Input::Goal(Some(words.text())),
+            "no-goal" => Input::Goal(None),
+            "btw" => Input::AskAside {
+                ticket: words.number(),
+                question: words.text(),
+            },
+            "drop-btw" => Input::DropAside(words.number()),
             "output" => Input::Output(words.call(self.call), words.text()),
             "woke" => Input::Woke(TimerId(words.number())),
             "finished" => Input::Finished(words.call(self.call), words.finished()),
@@ -347,6 +378,7 @@ impl Play {
                 | Effect::AskClassifier { .. }
                 | Effect::StopClassifier(_)
                 | Effect::StopSide(_)
+                | Effect::AnswerAside { .. }
                 | Effect::KeepRule(_)
                 | Effect::StopCall(_)
                 | Effect::Answer { .. } => {}

@@ -3,15 +3,16 @@
 use super::call::Stop;
 use super::compacting::{Compacting, Tightness};
 use super::effect::{Effect, PromptEnd, Update};
+use super::ending::{Next, Spent};
 use super::failing::Failing;
-use super::{Calls, Session};
-use crate::context::{self, Answer, Asked, Entry, Held};
+use super::{Calls, Session, ending, goals};
+use crate::context::{self, Answer, Asked, Entry, Held, Said};
 use crate::policy;
-use crate::provider::{ModelError, ModelEvent, StopReason, ToolCall, ToolResult};
+use crate::provider::{Image, ModelError, ModelEvent, StopReason, ToolCall, ToolResult, Usage};
 use crate::redact::settled;
 use protocol::record::{EndReason, NativeRecord, Purpose, Record};
-use protocol::session::{CallId, Mode, PromptId, StreamId, TurnId};
-use protocol::tool::Outcome;
+use protocol::session::{CallId, Mode, PromptId, SideId, StreamId, TurnId};
+use protocol::tool::{Outcome, Picture};
 use serde_json::Value;
 
 /// A running turn.
@@ -41,6 +42,18 @@ pub(super) struct Turn {
     /// The summary that it waits for.
     pub compacting: Option<Compacting>,
     pub tightness: Tightness,
+    /// How often the reply at hand was cut and gone on with.
+    pub continued: u32,
+    /// The answer before was empty, and this one is asked for in its place.
+    pub is_second: bool,
+    /// The model has said or called something since it was asked or the goal was looked at.
+    pub has_spoken: bool,
+    /// A call was made since the goal was looked at.
+    pub has_called: bool,
+    /// The check of the goal that the end waits for.
+    pub checking: Option<SideId>,
+    /// Tokens of its answers.
+    pub tokens: Usage,
 }
 
 /// A prompt that no turn has taken yet.
@@ -48,16 +61,24 @@ pub(super) struct Turn {
 pub(super) struct Queued {
     pub prompt: PromptId,
     pub text: String,
+    pub pictures: Vec<Image>,
     /// Whether it came while a turn ran. It is shown when it is taken, so that it has its place.
     pub waited: bool,
 }
 
 impl Session {
-    pub(super) fn prompt(&mut self, prompt: PromptId, text: String, out: &mut Vec<Effect>) {
+    pub(super) fn prompt(
+        &mut self,
+        prompt: PromptId,
+        text: String,
+        pictures: Vec<Image>,
+        out: &mut Vec<Effect>,
+    ) {
         let waited = self.turn.is_some();
         let sent = Queued {
             prompt,
             text,
+            pictures,
             waited,
         };
         if !waited {
@@ -101,6 +122,12 @@ impl Session {
             failing: Failing::default(),
             compacting: None,
             tightness: Tightness::default(),
+            continued: 0,
+            is_second: false,
+            has_spoken: false,
+            has_called: false,
+            checking: None,
+            tokens: Usage::default(),
         });
         id
     }
@@ -109,26 +136,44 @@ impl Session {
     fn take_in(&mut self, prompts: impl IntoIterator<Item = Queued>, out: &mut Vec<Effect>) {
         let mut prompts = prompts.into_iter().peekable();
         if prompts.peek().is_some() {
+            self.wake_goal(out);
             self.tell();
         }
         let Some(turn) = &mut self.turn else { return };
         for Queued {
             prompt,
             text,
+            pictures,
             waited,
         } in prompts
         {
             turn.prompts.push(prompt);
+            let named: Vec<Picture> = pictures.iter().map(|it| it.picture.clone()).collect();
             out.push(Effect::Append(Record::User {
                 turn: turn.id,
                 text: text.clone(),
-                pictures: Vec::new(),
+                pictures: named.clone(),
             }));
             if waited {
                 out.push(Effect::Show(Update::User(text.clone())));
+                let shown = named.into_iter().map(Update::UserPicture);
+                out.extend(shown.map(Effect::Show));
             }
-            self.history.push(Entry::User(text.into()));
+            let pictures = pictures.into_iter().map(Held::seen).collect();
+            self.history.push(Entry::User(Said { text, pictures }));
         }
+        context::forget_old_pictures(&mut self.history);
+    }
+
+    /// Asks for an answer after which the turn would have ended, but for the goal.
+    pub(super) fn ask_anew(&mut self, out: &mut Vec<Effect>) {
+        if let Some(turn) = &mut self.turn {
+            turn.answers = 0;
+            turn.continued = 0;
+            turn.is_second = false;
+            turn.has_spoken = false;
+        }
+        self.ask_model(out);
     }
 
     /// Asks for the next answer.
@@ -168,6 +213,7 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         match event {
             ModelEvent::Text(text) => {
+                turn.has_spoken |= !text.trim().is_empty();
                 turn.text.push_str(&text);
                 out.push(Effect::Show(Update::Text(text)));
                 self.flush_much(out);
@@ -185,6 +231,7 @@ impl Session {
                         self.settings.model_id()
                     }
                 };
+                ending::add(&mut turn.tokens, &usage);
                 // The log counts it for what it has of the answer by then.
                 self.flush(false, out);
                 self.used(&by, Purpose::Answer, usage, out);
@@ -210,6 +257,8 @@ impl Session {
         let id = self.next_call();
         let Some(turn) = &mut self.turn else { return };
         turn.called = true;
+        turn.has_called = true;
+        turn.has_spoken = true;
         out.push(Effect::Append(Record::Call {
             answer: turn.answer,
             call: id,
@@ -301,30 +350,23 @@ impl Session {
 
     /// Goes on when the model is silent and every call has its result.
     pub(super) fn advance(&mut self, out: &mut Vec<Effect>) {
-        let Some(turn) = &mut self.turn else { return };
-        let waits = turn.failing.waits() || turn.compacting.is_some();
-        if turn.stream.is_some() || !turn.calls.is_empty() || waits {
+        let Some(turn) = &self.turn else { return };
+        let is_busy = turn.stream.is_some() || !turn.calls.is_empty() || turn.checking.is_some();
+        if is_busy || turn.failing.waits() || turn.compacting.is_some() {
             return;
         }
-        // A pause in which nothing was said would be followed by the same request for ever.
-        let goes_on = turn.stop == StopReason::Paused
-            && matches!(self.history.last(), Some(Entry::Answer(it)) if !it.text.is_empty());
-        if !turn.called && !goes_on && !self.goes_on_in_new_window(out) {
-            let Some(turn) = &self.turn else { return };
-            let stop = turn.stop.clone();
-            let reason = match stop {
-                StopReason::EndTurn
-                | StopReason::ToolCalls
-                | StopReason::Paused
-                | StopReason::Other(_) => EndReason::Done,
-                StopReason::MaxTokens | StopReason::WindowFull => EndReason::MaxTokens,
-                StopReason::Refusal => EndReason::Refusal,
-            };
-            return self.close_turn(reason, PromptEnd::Ended(stop), out);
+        let mut next = self.next(turn);
+        // What stopped because the window was full goes on behind a summary.
+        if next != Next::Ask && self.goes_on_in_new_window(out) {
+            next = Next::Ask;
+        }
+        if let Next::End { empty } = next {
+            return self.rest(empty, out);
         }
         let Some(turn) = &self.turn else { return };
         let limit = self.settings.turn_answers;
         if turn.answers >= limit {
+            self.pause_goal(goals::FAILED, out);
             let message = format!("the model was asked {limit} times in one turn");
             return self.end(
                 EndReason::Failed { message },
@@ -332,7 +374,11 @@ impl Session {
                 out,
             );
         }
-        self.take_in_queued(out);
+        self.prepare(next, out);
+        // A reply that is gone on with is not to be led elsewhere.
+        if next == Next::Ask {
+            self.take_in_queued(out);
+        }
         self.ask_model(out);
     }
 
@@ -345,6 +391,7 @@ impl Session {
     /// The provider failed: open calls are closed, the turn ends with the error.
     pub(super) fn fail(&mut self, error: ModelError, out: &mut Vec<Effect>) {
         self.close_calls(Stop::ByFault, out);
+        self.pause_goal(goals::FAILED, out);
         let reason = EndReason::Failed {
             message: error.message.clone(),
         };
@@ -361,6 +408,8 @@ impl Session {
             self.stop_compacting(out);
             self.flush(true, out);
             self.close_calls(Stop::ByPerson, out);
+            self.stop_check(out);
+            self.pause_goal(goals::CANCELLED, out);
             self.end(EndReason::Cancelled, PromptEnd::Cancelled, out);
         }
         if !waiting.is_empty() {
@@ -399,6 +448,10 @@ impl Session {
     pub(super) fn end(&mut self, reason: EndReason, end: PromptEnd, out: &mut Vec<Effect>) {
         self.hide_retry(out);
         let Some(turn) = self.turn.take() else { return };
+        self.last_run = Spent {
+            tokens: turn.tokens,
+            interrupted: matches!(reason, EndReason::Cancelled | EndReason::Failed { .. }),
+        };
         out.push(Effect::Append(Record::Ended {
             turn: turn.id,
             reason,

@@ -294,7 +294,16 @@ impl Life {
                 let texts = ["p", "do it\n"];
                 let text = texts[self.rng.usize(0..texts.len())].to_owned();
                 let prompt = PromptId(self.n_prompts);
-                self.step(Input::Prompt { prompt, text });
+                // One that waits would push an older one out of the history later.
+                let pictures = match self.session.turn() {
+                    None => self.pictures(),
+                    Some(_) => Vec::new(),
+                };
+                self.step(Input::Prompt {
+                    prompt,
+                    text,
+                    pictures,
+                });
             }
             4 => self.step(Input::Cancel),
             5 => self.step(Input::Tell("told".into())),
@@ -425,7 +434,12 @@ impl Life {
                     self.n_prompts += 1;
                     let prompt = PromptId(self.n_prompts);
                     let text = "steer".to_owned();
-                    self.step(Input::Prompt { prompt, text });
+                    let pictures = Vec::new();
+                    self.step(Input::Prompt {
+                        prompt,
+                        text,
+                        pictures,
+                    });
                 }
                 1 => self.plan(),
                 2 => self.finish(),
@@ -468,6 +482,30 @@ impl Life {
         let at = self.rng.usize(0..self.running.len());
         let call = self.running.remove(at);
         let texts = ["r", "", " \n", "done\n"];
+        let images = self.pictures();
+        let outcome = match self.rng.u8(0..4) {
+            0 => Outcome::Error,
+            _ => Outcome::Success,
+        };
+        let text = texts[self.rng.usize(0..texts.len())].to_owned();
+        self.step(Input::Finished(
+            call,
+            Finished::Done {
+                outcome,
+                text,
+                shown: None,
+                duration_ms: 1,
+                exit_code: None,
+                images,
+                fuzzy: false,
+            },
+        ));
+    }
+}
+
+impl Life {
+    /// None, mostly.
+    fn pictures(&mut self) -> Vec<Image> {
         let picture = Image {
             picture: Picture {
                 name: ["a.png", ""][self.rng.usize(0..2)].to_owned(),
@@ -482,23 +520,7 @@ impl Life {
         if n_pictures > 0 {
             self.before = None;
         }
-        let outcome = match self.rng.u8(0..4) {
-            0 => Outcome::Error,
-            _ => Outcome::Success,
-        };
-        let text = texts[self.rng.usize(0..texts.len())].to_owned();
-        self.step(Input::Finished(
-            call,
-            Finished::Done {
-                outcome,
-                text,
-                shown: None,
-                duration_ms: 1,
-                exit_code: None,
-                images: vec![picture; n_pictures],
-                fuzzy: false,
-            },
-        ));
+        vec![picture; n_pictures]
     }
 }
 

@@ -60,6 +60,7 @@ fn prompt(text: &str) -> Input {
     Input::Prompt {
         prompt: PromptId(0),
         text: text.to_owned(),
+        pictures: Vec::new(),
     }
 }
 

@@ -253,7 +253,14 @@ impl Host {
                     }
                 }
             });
-        self.step(key, Input::Prompt { prompt, text });
+        self.step(
+            key,
+            Input::Prompt {
+                prompt,
+                text,
+                pictures: Vec::new(),
+            },
+        );
     }
 
     /// One has worked as long as it may.

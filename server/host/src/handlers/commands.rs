@@ -188,6 +188,24 @@ const TABLE: &[Command] = &[
         run: |host, session, asker, _| host.clear_for(session, asker),
     },
     Command {
+        name: "output-style",
+        does: "Chooses how the agent writes, from your next message on, or lists the styles there are",
+        hint: Some("a style's name, and --project to set it for the project; all, if missing"),
+        run: |host, session, asker, rest| host.style_for(session, asker, rest),
+    },
+    Command {
+        name: "goal",
+        does: "Sets what must hold before the agent stops by itself, shows it, or removes it",
+        hint: Some("a condition, or clear; shows the goal, if missing"),
+        run: |host, session, asker, rest| host.goal_for(session, asker, rest),
+    },
+    Command {
+        name: "btw",
+        does: "Asks something beside the conversation, also while the agent works; nothing of it is kept",
+        hint: Some("a question"),
+        run: |host, session, asker, rest| host.btw_for(session, asker, rest),
+    },
+    Command {
         name: "usage",
         does: "Shows what this session has used, by model, and what that costs",
         hint: None,

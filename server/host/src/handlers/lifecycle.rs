@@ -71,7 +71,7 @@ impl Host {
                     "protocolVersion": 1,
                     "agentCapabilities": {
                         "loadSession": true,
-                        "promptCapabilities": {"embeddedContext": true},
+                        "promptCapabilities": {"embeddedContext": true, "image": true},
                         "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
                     },
                     "methods": methods::rows().filter(|it| it.sender == methods::Sender::Client).map(|it: &Row| it.method).collect::<Vec<_>>(),

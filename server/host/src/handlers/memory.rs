@@ -164,6 +164,7 @@ impl Host {
         };
         let config = Config::clone(&open.config);
         let question = Question {
+            live: None,
             task: TaskKey::Errand(number),
             most: Duration::from_secs(config.limits.side_secs),
             config,

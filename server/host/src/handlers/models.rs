@@ -22,6 +22,7 @@ use protocol::config::{Config, Reasoning};
 /// The ids of the options of a session.
 const MODEL: &str = "model";
 const REASONING: &str = "reasoning";
+const STYLE: &str = "output_style";
 
 /// The value of the second for what is configured, or else the provider's own way.
 const AS_CONFIGURED: &str = "default";
@@ -37,8 +38,9 @@ impl Host {
         let chosen = match &*params.config_id.0 {
             MODEL => self.choose_model(&key, &value),
             REASONING => self.choose_reasoning(&key, &value),
+            STYLE => self.choose_style(&key, &value, false),
             other => Err(format!(
-                "There is no option {other:?}; choose one of {MODEL}, {REASONING}."
+                "There is no option {other:?}; choose one of {MODEL}, {REASONING}, {STYLE}."
             )),
         };
         chosen.map_err(invalid)?;
@@ -205,6 +207,22 @@ impl Host {
         );
         let chosen = level.map_or(AS_CONFIGURED, |it| it.id());
         let models = self.offered(&config, &current);
+        let root = self.sessions.get(session).map(|it| it.workspace.clone());
+        let styles = root.map(|it| self.styles(it.root())).unwrap_or_default();
+        let style = config.output.style.clone();
+        let mut offered: Vec<acp::SessionConfigSelectOption> = styles
+            .iter()
+            .map(|it| {
+                let option = acp::SessionConfigSelectOption::new(it.name.clone(), it.name.clone());
+                option.description(it.description.clone())
+            })
+            .collect();
+        if styles.iter().all(|it| it.name != style) {
+            offered.push(acp::SessionConfigSelectOption::new(
+                style.clone(),
+                style.clone(),
+            ));
+        }
         vec![
             acp::SessionConfigOption::select(MODEL, "Model", current, models)
                 .description("The model that answers, from the next answer on".to_owned())
@@ -212,6 +230,8 @@ impl Host {
             acp::SessionConfigOption::select(REASONING, "Reasoning", chosen, levels)
                 .description("How hard it thinks before it answers".to_owned())
                 .category(acp::SessionConfigOptionCategory::ThoughtLevel),
+            acp::SessionConfigOption::select(STYLE, "Output style", style, offered)
+                .description("How the agent writes, from your next message on".to_owned()),
         ]
     }
 }

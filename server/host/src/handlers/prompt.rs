@@ -8,7 +8,8 @@ use crate::lsp::{Id, Reply};
 use crate::main_loop::Host;
 use crate::mentions::look_up;
 use crate::perform::invalid;
-use crate::session_host::{OpenSession, Unsent, Waiter};
+use crate::session_host::{OpenSession, Said, Unsent, Waiter};
+use crate::store::Pictures;
 use engine::hooks::Happened;
 use engine::mentions::{self, Mention};
 use engine::session::Input;
@@ -23,8 +24,11 @@ impl Host {
             Ok(key) => key,
             Err(error) => return reply.send::<methods::Prompt>(Err(error)),
         };
-        let text = text_of(&params.prompt);
-        if text.trim().is_empty() {
+        let Said { text, pictures } = match Said::read(&params.prompt) {
+            Ok(said) => said,
+            Err(why) => return reply.send::<methods::Prompt>(Err(invalid(why))),
+        };
+        if text.trim().is_empty() && pictures.is_empty() {
             let error = invalid("The prompt is empty; write what to do.");
             return reply.send::<methods::Prompt>(Err(error));
         }
@@ -45,14 +49,14 @@ impl Host {
             }
         };
         self.look_again_for_a_model(&key);
-        self.send_with_mentions(&key, text, mentions, id, reply);
+        self.send_with_mentions(&key, Said { text, pictures }, mentions, id, reply);
     }
 
     /// Sends a prompt when what it mentions has been looked up, and not before those that came first.
     fn send_with_mentions(
         &mut self,
         key: &SessionKey,
-        text: String,
+        said: Said,
         mentions: Vec<Mention>,
         id: Id,
         reply: Reply,
@@ -63,7 +67,7 @@ impl Host {
             return;
         };
         if mentions.is_empty() && open.unsent.is_empty() {
-            return self.send_prompt(key, text, Waiter::Request { id, reply });
+            return self.send_said(key, said, Waiter::Request { id, reply });
         }
         let mentioned = match mentions.is_empty() {
             true => Some(String::new()),
@@ -85,7 +89,7 @@ impl Host {
                 number,
                 id,
                 reply,
-                text,
+                said,
                 mentioned,
             });
         }
@@ -110,15 +114,15 @@ impl Host {
             let Some(Unsent {
                 id,
                 reply,
-                text,
+                mut said,
                 mentioned,
                 ..
             }) = next
             else {
                 return;
             };
-            let text = text + &mentioned.unwrap_or_default();
-            self.send_prompt(key, text, Waiter::Request { id, reply });
+            said.text.push_str(&mentioned.unwrap_or_default());
+            self.send_said(key, said, Waiter::Request { id, reply });
         }
     }
 
@@ -158,6 +162,15 @@ impl Host {
     }
 
     pub(crate) fn send_prompt(&mut self, key: &SessionKey, text: String, waiter: Waiter) {
+        let said = Said {
+            text,
+            pictures: Vec::new(),
+        };
+        self.send_said(key, said, waiter);
+    }
+
+    fn send_said(&mut self, key: &SessionKey, said: Said, waiter: Waiter) {
+        let Said { text, pictures } = said;
         self.reread_instructions(key);
         self.tell_hooks(key, &Happened::Prompt { text: &text });
         let Some(open) = self.sessions.get_mut(key) else {
@@ -165,7 +178,19 @@ impl Host {
         };
         let prompt = open.next_prompt();
         open.waiting.insert(prompt, waiter);
-        self.step(key, Input::Prompt { prompt, text });
+        // Before the log names them, and in order with what else is said.
+        let beside = Pictures::beside(open.log.path());
+        for image in &pictures {
+            if let Err(error) = beside.save(image) {
+                tracing::warn!(%error, "a picture was not kept");
+            }
+        }
+        let said = Input::Prompt {
+            prompt,
+            text,
+            pictures,
+        };
+        self.step(key, said);
     }
 
     pub(crate) fn cancel(&mut self, params: acp::CancelNotification) {
@@ -199,6 +224,7 @@ impl Host {
     /// `$/cancelRequest` on a prompt.
     pub(crate) fn cancel_request(&mut self, id: &Id) {
         self.withdraw_errand(id);
+        self.withdraw_aside(id);
         for key in self.sessions.keys().cloned().collect::<Vec<_>>() {
             self.cancel_unsent(&key, |it| it.id == *id);
         }
@@ -244,25 +270,4 @@ fn mentions_of(blocks: &[ContentBlock]) -> Vec<Mention> {
         }
     }
     mentions::find(&texts.join("\n"))
-}
-
-/// A prompt's blocks as one text. Embedded files are quoted; links are named, for the model to read.
-fn text_of(blocks: &[ContentBlock]) -> String {
-    let mut parts = Vec::new();
-    for block in blocks {
-        match block {
-            ContentBlock::Text(it) => parts.push(it.text.clone()),
-            ContentBlock::ResourceLink(it) => parts.push(format!("See {}", it.uri)),
-            ContentBlock::Resource(it) => match &it.resource {
-                acp::EmbeddedResourceResource::TextResourceContents(it) => {
-                    parts.push(mentions::quoted(&it.uri, &it.text));
-                }
-                other => {
-                    tracing::warn!(?other, "an embedded resource that is not text was left out")
-                }
-            },
-            other => tracing::warn!(?other, "a block of the prompt was left out"),
-        }
-    }
-    parts.join("\n\n")
 }

@@ -193,8 +193,12 @@ impl Front for DoorFront {
     }
 
     fn cancel(&mut self, id: &Id, method: &str) -> bool {
-        // A prompt has a turn behind it, which must end in order before the answer.
-        let ours = method == <protocol::methods::Prompt as Request>::METHOD;
+        // A prompt has a turn behind it, which must end in order before the answer; a side question a model that is stopped.
+        let ours = [
+            <protocol::methods::Prompt as Request>::METHOD,
+            <protocol::methods::Btw as Request>::METHOD,
+        ]
+        .contains(&method);
         if ours {
             let _ = self.inbox.try_send(FrontEvent::Cancel(id.clone()));
         }

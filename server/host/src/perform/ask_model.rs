@@ -7,7 +7,9 @@ use crate::files;
 use crate::main_loop::{Host, TaskKey};
 use crate::model::{self, Patience, Sink};
 use crate::ollama::Wishes;
-use engine::provider::{Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Wire};
+use engine::provider::{
+    Content, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Wire,
+};
 use engine::session::Input;
 use protocol::session::StreamId;
 use std::time::Duration;
@@ -94,10 +96,21 @@ impl Host {
 }
 
 fn pictures_of(request: &ModelRequest) -> usize {
-    let results = request.messages.iter().filter_map(|it| match it {
-        Message::Results(results) => Some(results),
-        Message::User(_) | Message::Assistant { .. } => None,
-    });
-    let images = results.flatten().flat_map(|it| &it.images);
-    images.map(|it| it.data.len()).sum()
+    let of_message = |it: &Message| -> usize {
+        match it {
+            Message::Results(results) => {
+                let images = results.iter().flat_map(|it| &it.images);
+                images.map(|it| it.data.len()).sum()
+            }
+            Message::User(content) => {
+                let images = content.iter().map(|it| match it {
+                    Content::Image(image) => image.data.len(),
+                    Content::Text(_) => 0,
+                });
+                images.sum()
+            }
+            Message::Assistant { .. } => 0,
+        }
+    };
+    request.messages.iter().map(of_message).sum()
 }

@@ -15,9 +15,19 @@ pub struct Page {
     /// The answer stands in the middle of a line.
     is_in_line: bool,
     titles: HashMap<ToolCallId, String>,
+    /// Stdout is for something else.
+    is_silent: bool,
 }
 
 impl Page {
+    /// One without the answer.
+    pub fn silent() -> Self {
+        Self {
+            is_silent: true,
+            ..Self::default()
+        }
+    }
+
     /// Shows what concerns the person. The error is a sentence for them.
     pub fn show(&mut self, heard: Heard) -> Result<(), String> {
         match heard {
@@ -92,6 +102,9 @@ impl Page {
 
     /// Whole for another program; for a terminal, without what would move its cursor or hide something.
     fn text(&mut self, text: &str) -> Result<(), String> {
+        if self.is_silent {
+            return Ok(());
+        }
         let mut out = io::stdout().lock();
         let written = match out.is_terminal() {
             true => out.write_all(visible(text).as_bytes()),
@@ -107,7 +120,8 @@ impl Page {
     }
 }
 
-fn reason(content: Vec<acp::ToolCallContent>) -> String {
+/// What a call gave, as the person reads it.
+pub fn reason(content: Vec<acp::ToolCallContent>) -> String {
     let texts = content.into_iter().find_map(|it| match it {
         acp::ToolCallContent::Content(acp::Content {
             content: acp::ContentBlock::Text(text),

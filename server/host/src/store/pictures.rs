@@ -1,4 +1,4 @@
-//! Pictures that tools gave, beside a session's log: each by its hash, so once, and read back only where the session
+//! Pictures that tools and the person gave, beside a session's log: each by its hash, so once, and read back only where the session
 //! goes on to send them.
 
 use crate::regular;
@@ -11,6 +11,22 @@ use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The most bytes of a picture: 5 MiB once it is base64 (spec 18.1).
+pub const MAX_PICTURE: u64 = 3_932_160;
+
+/// The media type of a picture, told by its first bytes (spec 18.1). None: they are of no picture that models look at.
+pub fn kind_of(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [b'\x89', b'P', b'N', b'G', b'\r', b'\n', b'\x1a', b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [..] if bytes.starts_with(b"RIFF") && bytes[4..].get(4..8) == Some(b"WEBP") => {
+            Some("image/webp")
+        }
+        [..] => None,
+    }
+}
 
 /// The pictures of a folder of logs.
 #[derive(Clone, Debug)]

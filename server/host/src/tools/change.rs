@@ -6,7 +6,7 @@ mod subset;
 use crate::apply::{self, Applied, Changes, FileChange};
 use crate::event::Whose;
 use crate::files;
-use crate::plan::{Done, Plan, Run, TextHash, text_hash};
+use crate::plan::{Done, Lines, Plan, Run, TextHash, text_hash};
 use crate::workspace::FilePath;
 use engine::redact::redact;
 use engine::session::Preview;
@@ -196,6 +196,11 @@ async fn run_changes(
         ));
     }
     let saw = changes.files.iter().filter_map(known).collect();
+    let sum = |of: fn(&Counts) -> usize| counts.iter().map(|it| of(it) as u64).sum();
+    let lines = Lines {
+        added: sum(|it| it.added),
+        removed: sum(|it| it.removed),
+    };
     Ok(Done::Success {
         text,
         shown: Some(diffs).filter(|it| !it.is_empty()),
@@ -203,6 +208,7 @@ async fn run_changes(
         saw,
         fuzzy: wording.fuzzy,
         images: Vec::new(),
+        lines,
     })
 }
 

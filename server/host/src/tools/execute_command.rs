@@ -230,6 +230,7 @@ fn with_unseen(done: Result<Done, String>, unseen: Option<String>) -> Result<Don
             saw,
             fuzzy,
             images,
+            lines,
         }) => Ok(Done::Success {
             shown: shown.map(|it| with_footer(it, unseen.clone())),
             text: with_footer(text, unseen),
@@ -237,6 +238,7 @@ fn with_unseen(done: Result<Done, String>, unseen: Option<String>) -> Result<Don
             saw,
             fuzzy,
             images,
+            lines,
         }),
         Ok(done @ (Done::Cancelled | Done::Moved)) => Ok(done),
         Err(text) => Err(with_footer(text, unseen)),

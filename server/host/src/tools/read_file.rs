@@ -7,12 +7,13 @@ use super::Tool;
 use crate::documents::Content;
 use crate::files;
 use crate::pdf;
-use crate::plan::{Done, Plan, Run, TextHash, View, World, text_hash};
+use crate::plan::{Done, Lines, Plan, Run, TextHash, View, World, text_hash};
 use crate::store::Pictures;
+use crate::store::pictures::MAX_PICTURE;
 use crate::workspace::FilePath;
 use engine::provider::Image;
 use engine::text::file::shown;
-use head::{Head, MAX_PICTURE};
+use head::Head;
 use protocol::acp::ToolKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -139,6 +140,7 @@ async fn read_all(
         saw,
         fuzzy: false,
         images,
+        lines: Lines::default(),
     })
 }
 

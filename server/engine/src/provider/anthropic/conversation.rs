@@ -183,11 +183,14 @@ pub fn turns(request: &ModelRequest) -> Vec<Turn<'_>> {
 }
 
 fn said(content: &[Content]) -> Vec<Block<'_>> {
-    let texts = content.iter().map(|Content::Text(text)| text.as_str());
-    let mut blocks: Vec<Block<'_>> = texts
-        .filter(|it| !it.trim().is_empty())
-        .map(Block::text)
-        .collect();
+    let mut blocks: Vec<Block<'_>> = Vec::with_capacity(content.len());
+    for part in content {
+        match part {
+            Content::Text(text) if text.trim().is_empty() => {}
+            Content::Text(text) => blocks.push(Block::text(text)),
+            Content::Image(image) => blocks.push(Block::image(image)),
+        }
+    }
     if blocks.is_empty() {
         blocks.push(Block::text(EMPTY));
     }

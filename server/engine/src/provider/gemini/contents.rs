@@ -53,6 +53,14 @@ impl<'a> Part<'a> {
             text: Cow::Borrowed(text),
         }
     }
+
+    fn picture(Image { picture, data }: &'a Image) -> Part<'a> {
+        let inline_data = InlineData {
+            mime_type: &picture.media_type,
+            data,
+        };
+        Part::Picture { inline_data }
+    }
 }
 
 #[derive(Serialize)]
@@ -94,7 +102,10 @@ pub(super) fn contents(request: &ModelRequest) -> Vec<Content<'_>> {
     for message in &request.messages {
         match message {
             Message::User(content) => {
-                said.extend(content.iter().map(|Said::Text(text)| Part::text(text)));
+                said.extend(content.iter().map(|it| match it {
+                    Said::Text(text) => Part::text(text),
+                    Said::Image(image) => Part::picture(image),
+                }));
             }
             Message::Assistant {
                 text, calls, raw, ..
@@ -211,7 +222,7 @@ fn answer<'a>(called: Called<'a>, result: &'a ToolResult) -> Part<'a> {
 /// A result's pictures, each behind a line that says whose it is (spec 18.2).
 fn pictures(result: &ToolResult) -> impl Iterator<Item = Part<'_>> {
     result.images.iter().flat_map(|image| {
-        let Image { picture, data } = image;
+        let picture = &image.picture;
         let name = match picture.name.as_str() {
             "" => String::new(),
             name => format!("{name} "),
@@ -219,11 +230,7 @@ fn pictures(result: &ToolResult) -> impl Iterator<Item = Part<'_>> {
         let text = Part::Text {
             text: Cow::Owned(format!("Of tool call {}: {name}{picture}", result.id)),
         };
-        let inline_data = InlineData {
-            mime_type: &picture.media_type,
-            data,
-        };
-        [text, Part::Picture { inline_data }]
+        [text, Part::picture(image)]
     })
 }
 

@@ -51,7 +51,8 @@ impl<'a> Prompt<'a> {
     fn take_turn(&mut self, entries: &mut Vec<Entry<'a>>) {
         let Prompt { mut texts, images } = std::mem::take(self);
         let content = match texts.len() {
-            0 => return,
+            0 if images.is_empty() => return,
+            0 => Cow::Borrowed(""),
             1 => texts.remove(0),
             _ => Cow::Owned(texts.join("\n\n")),
         };
@@ -92,8 +93,12 @@ pub(super) fn messages(request: &ModelRequest) -> Vec<Entry<'_>> {
     for message in &request.messages {
         match message {
             Message::User(content) => {
-                let texts = content.iter().map(|Content::Text(text)| text.as_str());
-                prompt.texts.extend(texts.map(Cow::Borrowed));
+                for part in content {
+                    match part {
+                        Content::Text(text) => prompt.texts.push(Cow::Borrowed(text)),
+                        Content::Image(image) => prompt.images.push(&image.data),
+                    }
+                }
             }
             Message::Assistant {
                 text, calls, raw, ..

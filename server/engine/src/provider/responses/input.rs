@@ -13,7 +13,7 @@ use super::items::{self, text};
 use crate::provider::call_ids::{CallIds, Rule};
 use crate::provider::history::{self, arguments, joined, name};
 use crate::provider::native::NativeTool;
-use crate::provider::{Message, ModelRequest, ToolCall, ToolResult};
+use crate::provider::{Content, Message, ModelRequest, ToolCall, ToolResult};
 
 /// All of them, oldest first.
 pub fn items(request: &ModelRequest) -> Vec<Item<'_>> {
@@ -26,7 +26,7 @@ pub fn items(request: &ModelRequest) -> Vec<Item<'_>> {
     };
     for message in &request.messages {
         match message {
-            Message::User(content) => input.user(joined(content)),
+            Message::User(content) => input.user(content),
             Message::Assistant {
                 text, calls, raw, ..
             } => {
@@ -64,12 +64,20 @@ struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    fn user(&mut self, said: Cow<'a, str>) {
-        let content = match self.pictures.is_empty() {
-            true => Said::Text(said),
+    fn user(&mut self, content: &'a [Content]) {
+        let has_pictures = history::has_pictures(content);
+        let content = match self.pictures.is_empty() && !has_pictures {
+            true => Said::Text(joined(content)),
             // One turn of the person, because templates of local models insist on alternation.
             false => {
-                self.pictures.push(Part::Text(said));
+                if has_pictures {
+                    self.pictures.extend(content.iter().map(|it| match it {
+                        Content::Text(text) => Part::Text(Cow::Borrowed(text.as_str())),
+                        Content::Image(image) => Part::Picture(image),
+                    }));
+                } else {
+                    self.pictures.push(Part::Text(joined(content)));
+                }
                 Said::Parts(std::mem::take(&mut self.pictures))
             }
         };

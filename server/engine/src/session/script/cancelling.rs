@@ -323,6 +323,7 @@ fn cancel_with_nothing_running_does_nothing() {
         r#"
 > cancel
 > prompt "one"
+> model text "Done."
 > model end
 > cancel
 "#,
@@ -332,6 +333,9 @@ fn cancel_with_nothing_running_does_nothing() {
             append user t0 "one"
             ask-model #0: user "one"
 
+            show text "Done."
+
+            append assistant a0 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 

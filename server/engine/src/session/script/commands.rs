@@ -63,9 +63,11 @@ fn what_happened_is_told_when_the_model_is_asked_next() {
 > model end tool_calls
 > planned 0 read /p/a
 > finished 0 ok "text of a"
+> model text "Done."
 > model end
 > tell "b was restored"
 > prompt "on"
+> model text "Done."
 > model end
 > restart
 > tell "c was restored"
@@ -92,14 +94,20 @@ fn what_happened_is_told_when_the_model_is_asked_next() {
             show call 0 ok "text of a" 7 ms
             ask-model #1: user "go" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | user "a was restored"
 
+            show text "Done."
+
+            append assistant a1 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
             append told "b was restored"
 
             append user t1 "on"
-            ask-model #2: user "go" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | user "a was restored" + "b was restored" + "on"
+            ask-model #2: user "go" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | user "a was restored" | assistant "Done." | user "b was restored" + "on"
 
+            show text "Done."
+
+            append assistant a2 "Done."
             append ended t1 done
             answer p1 ended EndTurn
 
@@ -110,7 +118,7 @@ fn what_happened_is_told_when_the_model_is_asked_next() {
             (nothing)
 
             append user t2 "and on"
-            ask-model #0: user "go" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | user "a was restored" + "b was restored" + "on" + "c was restored" + "and on"
+            ask-model #0: user "go" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | user "a was restored" | assistant "Done." | user "b was restored" + "on" | assistant "Done." | user "c was restored" + "and on"
         "#]],
     );
 }

@@ -694,6 +694,43 @@ fn bug_065_what_the_model_is_told_during_a_call_stands_behind_its_result_also_af
 > finished 0 ok "text of a"
 > summary "They said one."
 "#,
-        expect![[r#""#]],
+        expect![[r#"
+            append user t0 "one"
+            ask-model #0: user "one"
+
+            show text "first"
+
+            append assistant a0 "first"
+            append ended t0 done
+            answer p0 ended EndTurn
+
+            append user t1 "two"
+            ask-model #1: user "one" | assistant "first" | user "two"
+
+            append call 0 a1 c0 read_file {"path":"a"}
+            show call 0 read_file {"path":"a"}
+            plan-call 0 read_file {"path":"a"}
+
+            append told "The mode is another."
+
+            (nothing)
+
+            append command "/compact" "Older history is summarised before the model is asked next."
+            show text "Older history is summarised before the model is asked next."
+            answer p2 ended EndTurn
+
+            show call 0 "Read /p/a"
+            show call 0 running
+            run-call 0
+
+            append result 0 ok "text of a" 7 ms
+            show call 0 ok "text of a" 7 ms
+            ask-side 0 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfirst\n=====HISTORY-0=====\n\nWrite the checkpoint."
+
+            append compacted c1 Person "[Checkpoint c1, made because the person asked for it. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" kept Prompts(1)
+            show usage 88 in, 0 out
+            show notice "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 36 tokens became 88."
+            ask-model #2: user "[Checkpoint c1, made because the person asked for it. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" + "two" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | user "The mode is another."
+        "#]],
     );
 }

@@ -8,6 +8,7 @@ fn words_of_an_ended_stream_are_dropped() {
     check(
         r#"
 > prompt "hello"
+> model text "Done."
 > model end
 > model text "late"
 > model call read_file {"path":"a"}
@@ -21,13 +22,16 @@ fn words_of_an_ended_stream_are_dropped() {
             append user t0 "hello"
             ask-model #0: user "hello"
 
+            show text "Done."
+
+            append assistant a0 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
             (nothing, 3 times)
 
             append user t1 "more"
-            ask-model #1: user "hello" + "more"
+            ask-model #1: user "hello" | assistant "Done." | user "more"
 
             (nothing, 2 times)
 

@@ -421,11 +421,13 @@ fn once_read_only_is_left_the_model_is_told_that_its_denials_no_longer_hold() {
 > model call write_file {"path":"a"}
 > planned write /p/a
 > model end tool_calls
+> model text "Done."
 > model end
 > mode auto
 > mode ask
 > restart
 > prompt "again"
+> model text "Done."
 > model end
 > mode read_only
 > mode ask
@@ -448,6 +450,9 @@ fn once_read_only_is_left_the_model_is_told_that_its_denials_no_longer_hold() {
 
             ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
 
+            show text "Done."
+
+            append assistant a1 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
@@ -461,8 +466,11 @@ fn once_read_only_is_left_the_model_is_told_that_its_denials_no_longer_hold() {
             (nothing)
 
             append user t1 "again"
-            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "again"
+            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | assistant "Done." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "again"
 
+            show text "Done."
+
+            append assistant a2 "Done."
             append ended t1 done
             answer p1 ended EndTurn
 
@@ -473,7 +481,7 @@ fn once_read_only_is_left_the_model_is_told_that_its_denials_no_longer_hold() {
             show mode ask
 
             append user t2 "and again"
-            ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "again" + "and again"
+            ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | assistant "Done." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "again" | assistant "Done." | user "and again"
         "#]],
     );
 }
@@ -490,6 +498,7 @@ fn a_denial_for_another_reason_is_not_taken_back_with_read_only() {
 > planned 1 write /u/config.toml
 > finished 0 ok "Denied: the session is in read_only mode"
 > model end tool_calls
+> model text "Done."
 > model end
 > mode ask
 > prompt "on"
@@ -522,6 +531,9 @@ fn a_denial_for_another_reason_is_not_taken_back_with_read_only() {
 
             ask-model #1: user "read, and loosen yourself" | assistant call c0 read_file {"path":"a"} call c1 write_file {"path":"/u/config.toml"} | results c0 "Denied: the session is in read_only mode", c1 error "Denied: /u/config.toml belongs to Undine's own settings and history, which tools never write."
 
+            show text "Done."
+
+            append assistant a1 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
@@ -529,7 +541,7 @@ fn a_denial_for_another_reason_is_not_taken_back_with_read_only() {
             show mode ask
 
             append user t1 "on"
-            ask-model #2: user "read, and loosen yourself" | assistant call c0 read_file {"path":"a"} call c1 write_file {"path":"/u/config.toml"} | results c0 "Denied: the session is in read_only mode", c1 error "Denied: /u/config.toml belongs to Undine's own settings and history, which tools never write." | user "on"
+            ask-model #2: user "read, and loosen yourself" | assistant call c0 read_file {"path":"a"} call c1 write_file {"path":"/u/config.toml"} | results c0 "Denied: the session is in read_only mode", c1 error "Denied: /u/config.toml belongs to Undine's own settings and history, which tools never write." | assistant "Done." | user "on"
         "#]],
     );
 }
@@ -543,10 +555,12 @@ fn read_only_that_is_back_before_the_model_was_told_is_told_too() {
 > model call write_file {"path":"a"}
 > planned write /p/a
 > model end tool_calls
+> model text "Done."
 > model end
 > mode ask
 > mode read_only
 > prompt "again"
+> model text "Done."
 > model end
 > restart
 > mode ask
@@ -569,6 +583,9 @@ fn read_only_that_is_back_before_the_model_was_told_is_told_too() {
 
             ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode."
 
+            show text "Done."
+
+            append assistant a1 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
@@ -581,8 +598,11 @@ fn read_only_that_is_back_before_the_model_was_told_is_told_too() {
             append told "The session is in read_only mode again, and what that mode denied is denied again."
 
             append user t1 "again"
-            ask-model #2: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "The session is in read_only mode again, and what that mode denied is denied again." + "again"
+            ask-model #2: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | assistant "Done." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "The session is in read_only mode again, and what that mode denied is denied again." + "again"
 
+            show text "Done."
+
+            append assistant a2 "Done."
             append ended t1 done
             answer p1 ended EndTurn
 
@@ -593,7 +613,7 @@ fn read_only_that_is_back_before_the_model_was_told_is_told_too() {
             append told "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason."
 
             append user t2 "and again"
-            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "The session is in read_only mode again, and what that mode denied is denied again." + "again" + "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "and again"
+            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 error "Denied: the session is in read_only mode, which does not allow changing files. Say what you would do instead, or ask the person to change the mode." | assistant "Done." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "The session is in read_only mode again, and what that mode denied is denied again." + "again" | assistant "Done." | user "The session has left read_only mode. What was denied to you because of that mode is no longer denied for that reason." + "and again"
         "#]],
     );
 }

@@ -60,6 +60,15 @@ pub(super) fn effect(effect: &Effect) -> String {
             about,
             request,
         } => format!("ask-side {} {about:?}{}", side.0, messages(request)),
+        Effect::AnswerAside { ticket, answered } => match answered {
+            Ok(it) if it.called.is_empty() => format!("answer-aside {ticket} {:?}", it.text),
+            Ok(it) => format!(
+                "answer-aside {ticket} {:?} called {}",
+                it.text,
+                it.called.join(" ")
+            ),
+            Err(why) => format!("no-answer-aside {ticket} {why:?}"),
+        },
         Effect::StopSide(side) => format!("stop-side {}", side.0),
         Effect::KeepRule(it) => format!("keep {}", rule(it)),
         Effect::StopCall(call) => format!("stop-call {}", call.0),
@@ -281,6 +290,7 @@ fn append(record: &Record) -> String {
 fn show(update: &Update) -> String {
     match update {
         Update::User(text) => format!("user {text:?}"),
+        Update::UserPicture(it) => format!("picture of user {} {it}", it.name),
         Update::Text(text) => format!("text {text:?}"),
         Update::Thought(text) => format!("thought {text:?}"),
         Update::Call {
@@ -360,7 +370,10 @@ fn message(message: &Message) -> String {
         Message::User(parts) => {
             let parts: Vec<String> = parts
                 .iter()
-                .map(|Content::Text(text)| format!("{text:?}"))
+                .map(|it| match it {
+                    Content::Text(text) => format!("{text:?}"),
+                    Content::Image(it) => format!("picture {} {}", it.picture.name, it.picture),
+                })
                 .collect();
             format!("user {}", parts.join(" + "))
         }

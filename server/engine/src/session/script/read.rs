@@ -1,7 +1,7 @@
 //! The words of a script's inputs.
 //!
 //! ```text
-//! prompt "text"                 prompts are numbered from 0
+//! prompt "text" [with a.png,b.png]    prompts are numbered from 0
 //! cancel    cancel-prompt 0    mode ask
 //! command "text" "answer"       tell "what happened without the model"
 //! model text "…"                of the newest stream; of another: model #0 text "…"
@@ -25,6 +25,8 @@
 //! approve <id> <tool> <arguments> in <mode> [done] shown write /p/a as "h"
 //! finished ok | error | cancelled "text"    finished moved
 //! limits queued_prompts=1 …    use-model <name>
+//! goal "condition"    no-goal    btw <ticket> "question"    drop-btw <ticket>
+//! side <number> "answer" [called tools]    side-fails <number> "why"
 //! restart                       the server dies, and another folds the log
 //! clock <milliseconds>    unguided
 //! todos add Text    todos rm 1    todos done 1    todos clear
@@ -36,14 +38,14 @@
 //! accesses and, after `as`, whatever else is to make a difference.
 
 use crate::provider::{
-    Feature, ModelError, ModelErrorKind, ModelEvent, Refusal, StopReason, ToolCall, Usage,
+    Feature, Image, ModelError, ModelErrorKind, ModelEvent, Refusal, StopReason, ToolCall, Usage,
 };
 use crate::session::{Decision, Finished, NotSaved, Planned, Preview, Replay};
 use protocol::acp::ToolKind;
 use protocol::approval::OptionId;
 use protocol::config::Reasoning;
 use protocol::session::{CallId, Mode, StreamId};
-use protocol::tool::{Access, Outcome, Place, Reading, Risk};
+use protocol::tool::{Access, Outcome, Picture, Place, Reading, Risk};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +73,24 @@ impl<'a> Words<'a> {
         let read = texts.byte_offset();
         self.rest = self.rest[read..].trim_start();
         text
+    }
+
+    /// The pictures of a prompt.
+    pub(super) fn pictures(&mut self) -> Vec<Image> {
+        if !self.took("with") {
+            return Vec::new();
+        }
+        let names = self.names().into_iter();
+        let image = |name: String| Image {
+            picture: Picture {
+                sha256: name.clone(),
+                name,
+                media_type: "image/png".to_owned(),
+                bytes: 3,
+            },
+            data: "AAAA".into(),
+        };
+        names.map(image).collect()
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -142,6 +142,7 @@ fn r_214_a_session_answer_counts_in_this_session_and_not_in_a_new_one() {
 > planned 1 run "make"
 > finished 0 ok "built"
 > finished 1 ok "built again"
+> model text "Done."
 > model end
 > new-session
 > prompt "build"
@@ -181,6 +182,9 @@ fn r_214_a_session_answer_counts_in_this_session_and_not_in_a_new_one() {
             show call 1 ok "built again" 7 ms
             ask-model #1: user "build twice" | assistant call c0 run_command {"command":"make"} call c1 run_command {"command":"make"} | results c0 "built", c1 "built again"
 
+            show text "Done."
+
+            append assistant a1 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
@@ -210,6 +214,7 @@ fn a_session_answer_lasts_over_turns() {
 > planned write /p/a
 > decided session
 > finished ok "written"
+> model text "Done."
 > model end
 > prompt "another"
 > model call write_file {"path":"b"}
@@ -238,11 +243,14 @@ fn a_session_answer_lasts_over_turns() {
             show call 0 ok "written" 7 ms
             ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 "written"
 
+            show text "Done."
+
+            append assistant a1 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
             append user t1 "another"
-            ask-model #2: user "write" | assistant call c0 write_file {"path":"a"} | results c0 "written" | user "another"
+            ask-model #2: user "write" | assistant call c0 write_file {"path":"a"} | results c0 "written" | assistant "Done." | user "another"
 
             append call 1 a2 c1 write_file {"path":"b"}
             show call 1 write_file {"path":"b"}
@@ -419,6 +427,7 @@ fn an_answer_for_always_that_cannot_be_kept_counts_for_the_session_until_it_is_f
 > remember
 > taken-back
 > finished ok "written"
+> model text "Done."
 > model end
 > restart
 > prompt "write"
@@ -453,19 +462,22 @@ fn an_answer_for_always_that_cannot_be_kept_counts_for_the_session_until_it_is_f
             show call 0 ok "written" 7 ms
             ask-model #1: user "write" | assistant call c0 write_file {"path":"a"} | results c0 "written"
 
+            show text "Done."
+
+            append assistant a1 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
             (nothing)
 
             append user t1 "write"
-            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 "written" | user "write"
+            ask-model #0: user "write" | assistant call c0 write_file {"path":"a"} | results c0 "written" | assistant "Done." | user "write"
 
-            append call 1 a1 c1 write_file {"path":"b"}
+            append call 1 a2 c1 write_file {"path":"b"}
             show call 1 write_file {"path":"b"}
             plan-call 1 write_file {"path":"b"}
 
-            append call 2 a1 c2 write_file {"path":"c"}
+            append call 2 a2 c2 write_file {"path":"c"}
             show call 2 write_file {"path":"c"}
             plan-call 2 write_file {"path":"c"}
 

@@ -205,6 +205,8 @@ fn raw_items_alone_are_no_message() {
 > prompt "one"
 > model raw {"reasoning_content":"Hm."}
 > model end
+> model raw {"reasoning_content":"Hm."}
+> model end
 > prompt "two"
 "#,
         expect![[r#"
@@ -214,11 +216,18 @@ fn raw_items_alone_are_no_message() {
             (nothing)
 
             append assistant a0 "" raw {"reasoning_content":"Hm."}
+            append void a0
+            ask-model #1: user "one"
+
+            (nothing)
+
+            append assistant a1 "" raw {"reasoning_content":"Hm."}
+            show notice "The model answered twice with nothing. Write what to do in other words, or choose another model with /model."
             append ended t0 done
             answer p0 ended EndTurn
 
             append user t1 "two"
-            ask-model #1: user "one" + "two"
+            ask-model #2: user "one" + "two"
         "#]],
     );
 }

@@ -361,6 +361,7 @@ fn numbers_of_turns_calls_and_answers_go_on() {
 > model call read_file {"path":"a"}
 > model end tool_calls
 > planned-error "no"
+> model text "Done."
 > model end
 > restart
 > prompt "two"
@@ -380,15 +381,18 @@ fn numbers_of_turns_calls_and_answers_go_on() {
             show call 0 error "no"
             ask-model #1: user "one" | assistant call c0 read_file {"path":"a"} | results c0 error "no"
 
+            show text "Done."
+
+            append assistant a1 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
             (nothing)
 
             append user t1 "two"
-            ask-model #0: user "one" | assistant call c0 read_file {"path":"a"} | results c0 error "no" | user "two"
+            ask-model #0: user "one" | assistant call c0 read_file {"path":"a"} | results c0 error "no" | assistant "Done." | user "two"
 
-            append call 1 a1 c1 read_file {"path":"b"}
+            append call 1 a2 c1 read_file {"path":"b"}
             show call 1 read_file {"path":"b"}
             plan-call 1 read_file {"path":"b"}
         "#]],

@@ -164,6 +164,7 @@ fn of_too_many_waiting_prompts_the_oldest_is_dropped() {
 > prompt "two"
 > prompt "three"
 > prompt "four"
+> model text "Done."
 > model end
 "#,
         expect![[r#"
@@ -174,13 +175,16 @@ fn of_too_many_waiting_prompts_the_oldest_is_dropped() {
 
             answer p1 dropped, more than 2 waited
 
+            show text "Done."
+
+            append assistant a0 "Done."
             append ended t0 done
             answer p0 ended EndTurn
             append user t1 "three"
             show user "three"
             append user t1 "four"
             show user "four"
-            ask-model #1: user "one" + "three" + "four"
+            ask-model #1: user "one" | assistant "Done." | user "three" + "four"
         "#]],
     );
 }
@@ -192,6 +196,7 @@ fn without_a_queue_a_prompt_in_a_turn_is_dropped_at_once() {
 > limits queued_prompts=0
 > prompt "one"
 > prompt "two"
+> model text "Done."
 > model end
 "#,
         expect![[r#"
@@ -200,6 +205,9 @@ fn without_a_queue_a_prompt_in_a_turn_is_dropped_at_once() {
 
             answer p1 dropped, more than 0 waited
 
+            show text "Done."
+
+            append assistant a0 "Done."
             append ended t0 done
             answer p0 ended EndTurn
         "#]],
@@ -215,6 +223,7 @@ fn a_withdrawn_prompt_that_waits_is_never_sent() {
 > prompt "three"
 > cancel-prompt 1
 > cancel-prompt 1
+> model text "Done."
 > model end
 "#,
         expect![[r#"
@@ -227,11 +236,14 @@ fn a_withdrawn_prompt_that_waits_is_never_sent() {
 
             (nothing)
 
+            show text "Done."
+
+            append assistant a0 "Done."
             append ended t0 done
             answer p0 ended EndTurn
             append user t1 "three"
             show user "three"
-            ask-model #1: user "one" + "three"
+            ask-model #1: user "one" | assistant "Done." | user "three"
         "#]],
     );
 }
@@ -307,6 +319,7 @@ fn withdrawing_an_answered_prompt_does_nothing() {
     check(
         r#"
 > prompt "one"
+> model text "Done."
 > model end
 > cancel-prompt 0
 > prompt "two"
@@ -316,13 +329,16 @@ fn withdrawing_an_answered_prompt_does_nothing() {
             append user t0 "one"
             ask-model #0: user "one"
 
+            show text "Done."
+
+            append assistant a0 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
             (nothing)
 
             append user t1 "two"
-            ask-model #1: user "one" + "two"
+            ask-model #1: user "one" | assistant "Done." | user "two"
 
             (nothing)
         "#]],

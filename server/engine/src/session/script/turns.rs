@@ -101,6 +101,7 @@ fn an_answer_with_calls_goes_on_whatever_it_ended_with() {
 fn an_answer_at_its_output_cap_ends_the_turn_and_says_so() {
     check(
         r#"
+> limits continuations=0
 > prompt "write a book"
 > model text "Chapter"
 > model end max_tokens
@@ -157,10 +158,12 @@ fn an_end_that_we_have_no_word_for_is_an_end() {
 }
 
 #[test]
-fn an_empty_answer_ends_the_turn_and_is_not_sent_back() {
+fn an_empty_answer_is_asked_for_once_more_and_is_not_sent_back() {
     check(
         r#"
 > prompt "hello"
+> model thought "Hm."
+> model end
 > model end
 > prompt "are you there?"
 "#,
@@ -168,11 +171,18 @@ fn an_empty_answer_ends_the_turn_and_is_not_sent_back() {
             append user t0 "hello"
             ask-model #0: user "hello"
 
+            show thought "Hm."
+
+            append assistant a0 "" thought "Hm."
+            append void a0
+            ask-model #1: user "hello"
+
+            show notice "The model answered twice with nothing. Write what to do in other words, or choose another model with /model."
             append ended t0 done
             answer p0 ended EndTurn
 
             append user t1 "are you there?"
-            ask-model #1: user "hello" + "are you there?"
+            ask-model #2: user "hello" + "are you there?"
         "#]],
     );
 }

@@ -89,6 +89,7 @@ fn r_020_an_approved_action_runs_once_and_the_next_request_says_so() {
     check(
         r#"
 > prompt "tidy up"
+> model text "Done."
 > model end
 > approve k7 edit_file {"path":"a"} in ask shown write /p/a as "text"
 > planned write /p/a as "text"
@@ -102,6 +103,9 @@ fn r_020_an_approved_action_runs_once_and_the_next_request_says_so() {
             append user t0 "tidy up"
             ask-model #0: user "tidy up"
 
+            show text "Done."
+
+            append assistant a0 "Done."
             append ended t0 done
             answer p0 ended EndTurn
 
@@ -124,7 +128,7 @@ fn r_020_an_approved_action_runs_once_and_the_next_request_says_so() {
             end-replay k7 ok "It had been done before: the server stopped before it could be noted. Nothing was done now."
 
             append user t2 "go on"
-            ask-model #0: user "tidy up" + "[The person has approved k7, \"Edit /p/a\", and it was done:]\nChanged a." + "go on"
+            ask-model #0: user "tidy up" | assistant "Done." | user "[The person has approved k7, \"Edit /p/a\", and it was done:]\nChanged a." + "go on"
         "#]],
     );
 }

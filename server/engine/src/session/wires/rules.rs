@@ -121,6 +121,7 @@ fn messages(body: &Value, may_go_on: bool) -> Result<(), String> {
                     )?;
                     results_may_come = false;
                 }
+                ("user", "image") => results_may_come = false,
                 ("user", "tool_result") => {
                     must(results_may_come, "results must come first")?;
                     must(

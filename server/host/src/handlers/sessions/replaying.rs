@@ -4,10 +4,10 @@ use super::super::lifecycle::UPDATE;
 use crate::event::{Event, SessionKey};
 use crate::lsp::{Error, Reply, code, error};
 use crate::main_loop::Host;
-use crate::perform::invalid;
+use crate::perform::{invalid, shown};
 use crate::show;
-use crate::store::LogError;
 use crate::store::pages::{self, Page, Replayed};
+use crate::store::{LogError, Pictures};
 use engine::session::Update;
 use protocol::acp;
 use protocol::messages::{MessagesParams, MessagesResult, PastMessage};
@@ -30,14 +30,17 @@ impl Host {
             Ok(newest) => newest,
             Err(error) => return reply.send::<methods::LoadSession>(Err(error)),
         };
+        if let Some(open) = self.sessions.get_mut(&session) {
+            open.session.forget_asides();
+        }
         let open = &self.sessions[&session];
         let (log, until) = (open.log.path().to_path_buf(), open.log.end().bytes);
         let can_wait = until > AT_ONCE && open.session.turn().is_none();
         let (out, takes) = (self.out.clone(), self.client.takes(UPDATE));
-        let key = session.clone();
+        let (key, pictures) = (session.clone(), Pictures::beside(&log));
         // To an editor, not to tasks, and never merged.
         let show = move |update: Update| {
-            if takes && let Some(params) = show::notification(&key, update) {
+            if takes && let Some(params) = shown(&key, &pictures, update) {
                 out.notify(UPDATE, &params);
             }
         };
@@ -143,7 +146,8 @@ impl Host {
                 0 => Ok(Page::default()),
                 _ => pages::page(&path, until, before, limit),
             };
-            let result = page.map(messages);
+            let pictures = Pictures::beside(&path);
+            let result = page.map(|it| messages(&key, &pictures, it));
             let failed = |why: LogError| error(code::REQUEST_FAILED, why.to_string());
             reply.send::<methods::SessionMessages>(result.map_err(failed));
         });
@@ -205,12 +209,13 @@ fn replay(
     })
 }
 
-fn messages(page: Page) -> MessagesResult {
+fn messages(session: &SessionKey, pictures: &Pictures, page: Page) -> MessagesResult {
     let mut messages: Vec<PastMessage> = Vec::new();
     for (number, update) in page.updates {
-        let Some(update) = show::session_update(update) else {
+        let Some(shown) = shown(session, pictures, update) else {
             continue;
         };
+        let update = shown.update;
         match messages.last_mut() {
             Some(last) if last.number == number => last.updates.push(update),
             Some(_) | None => messages.push(PastMessage {

@@ -8,12 +8,12 @@ use crate::tools::{self, Offered};
 use crate::workspace::Workspace;
 use engine::agents;
 use engine::context::instructions::{self, System};
+use engine::context::styles;
 use engine::models;
 use engine::provider::Wire;
 use engine::session::{Retries, Role, Settings};
-use protocol::config::{Config, Guidance};
+use protocol::config::Config;
 use std::path::Path;
-use url::Url;
 
 impl Host {
     /// `child`: what a subagent is; none for a session of the person's.
@@ -48,16 +48,12 @@ impl Host {
             &reached,
             Ok(it) if matches!(it.wire, Wire::Messages | Wire::Responses)
         );
-        let (provider, model, natives, base_url) = match reached {
-            Ok(reached) => {
-                let url = reached.endpoint.base_url;
-                (reached.provider, reached.model, reached.natives, url)
-            }
+        let (provider, model, natives) = match reached {
+            Ok(reached) => (reached.provider, reached.model, reached.natives),
             // Said when the model is asked.
             Err(_) => {
                 let model = &config.default_model;
-                let (provider, name) = (model.provider.clone(), model.name.clone());
-                (provider, name, Vec::new(), String::new())
+                (model.provider.clone(), model.name.clone(), Vec::new())
             }
         };
         let reasoning = models::reasoning(config, &format!("{provider}/{model}"));
@@ -78,6 +74,9 @@ impl Host {
             temperature: config.default_model.temperature,
             queued_prompts: usize::try_from(limits.queued_prompts).unwrap_or(usize::MAX),
             edit_rounds: u32::try_from(limits.edit_rounds).unwrap_or(u32::MAX),
+            continuations: u32::try_from(limits.continuations).unwrap_or(u32::MAX),
+            goal_turns: config.goal.max_turns,
+            guidance: guides(config),
             turn_answers: u32::try_from(limits.turn_answers).unwrap_or(u32::MAX),
             retries: Retries {
                 most: u32::try_from(limits.model_retries).unwrap_or(u32::MAX),
@@ -85,7 +84,6 @@ impl Host {
                 longest_ms: limits.model_retry_max_secs.saturating_mul(1000),
                 spread: spread(),
             },
-            guidance: is_guided(config, &base_url),
             role,
             attended: self.attended,
             safety: config.safety.clone(),
@@ -95,13 +93,11 @@ impl Host {
     }
 }
 
-/// Whether the model is guided step by step; by itself, one on the person's own machine.
-fn is_guided(config: &Config, base_url: &str) -> bool {
-    match config.output.guidance {
-        Guidance::On => true,
-        Guidance::Off => false,
-        Guidance::Auto => Url::parse(base_url).is_ok_and(|it| endpoint::is_local(&it)),
-    }
+/// Whether the session's model is guided step by step.
+pub(super) fn guides(config: &Config) -> bool {
+    let provider = endpoint::reach(config).map(|it| it.provider);
+    let is_local = provider.is_ok_and(|it| endpoint::is_free(config, &it));
+    styles::is_guided(config.output.guidance, is_local)
 }
 
 /// What is added to a session's own waits, percent.

@@ -1,5 +1,6 @@
 //! What the model is told of files: how to work in the project, how to write, which skills there are, what was kept.
 
+use super::settings::guides;
 use crate::agent_files;
 use crate::hooks::{FILE, ProjectHooks};
 use crate::instructions;
@@ -9,6 +10,7 @@ use crate::store::trust::Trust;
 use crate::workspace::Workspace;
 use engine::agents::Kinds;
 use engine::context::instructions::Further;
+use engine::context::styles;
 use engine::skills;
 use protocol::config::{Config, Hook};
 use std::path::Path;
@@ -35,12 +37,21 @@ impl Host {
         }
         let mut hooks = config.hooks.clone();
         hooks.extend(self.trusted_hooks(workspace.root()));
+        let styles = self.styles(workspace.root());
+        let (style, warning) = styles::choose(&styles, &config.output.style);
+        if let Some(warning) = warning {
+            self.warn_once(warning);
+        }
+        let guidance = match guides(config) {
+            true => styles::GUIDANCE.to_owned(),
+            false => String::new(),
+        };
         Told {
             kinds: Arc::new(kinds),
             files: found.files,
             further: Further {
-                style: String::new(),
-                guidance: String::new(),
+                style,
+                guidance,
                 skills: skills::index(&also.skills),
                 memory: self.memory_index(workspace, config),
             },

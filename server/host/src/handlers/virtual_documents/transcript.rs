@@ -17,6 +17,7 @@ pub(in crate::handlers) fn markdown(updates: &[Update]) -> String {
     for update in updates {
         let (by, part) = match update {
             Update::User(it) => ("You", it.trim_end().to_owned()),
+            Update::UserPicture(it) => ("You", it.to_string()),
             Update::Text(it) => ("Undine", it.trim_matches('\n').trim_end().to_owned()),
             Update::Thought(it) => ("Undine", quoted(it)),
             Update::Call { call, tool, .. } => {

@@ -2,7 +2,7 @@
 
 use super::super::lines::status;
 use super::with_footer;
-use crate::plan::{Done, Run};
+use crate::plan::{Done, Lines, Run};
 use crate::process::background::{Foreground, Job};
 use crate::process::clean::clean;
 use crate::process::launcher::{CANNOT_CONFINE, NOT_CONFINED};
@@ -112,6 +112,7 @@ pub(super) async fn run(command: Command, timeout: Duration, run: Run) -> Result
         saw: Vec::new(),
         fuzzy: false,
         images: Vec::new(),
+        lines: Lines::default(),
     })
 }
 

@@ -1,15 +1,13 @@
 //! What a file begins with. However large it is, no more is read than was asked for and one byte.
 
 use crate::regular;
+use crate::store::pictures::{MAX_PICTURE, kind_of};
 use engine::text::FileText;
 use ropey::Rope;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
-
-/// The most bytes of a picture: 5 MiB once it is base64 (spec 18.1).
-pub(super) const MAX_PICTURE: u64 = 3_932_160;
 
 pub(super) enum Head {
     /// `total`: the file's bytes, if there are more than these.
@@ -121,16 +119,9 @@ enum Magic {
 
 /// What is no text.
 fn magic(bytes: &[u8]) -> Option<Magic> {
-    let picture = |kind| Some(Magic::Picture(kind));
     match bytes {
-        [b'\x89', b'P', b'N', b'G', b'\r', b'\n', b'\x1a', b'\n', ..] => picture("image/png"),
-        [0xff, 0xd8, 0xff, ..] => picture("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => picture("image/gif"),
         [b'%', b'P', b'D', b'F', b'-', ..] => Some(Magic::Pdf),
-        [..] if bytes.starts_with(b"RIFF") && bytes[4..].get(4..8) == Some(b"WEBP") => {
-            picture("image/webp")
-        }
-        [..] => None,
+        bytes => kind_of(bytes).map(Magic::Picture),
     }
 }
 
