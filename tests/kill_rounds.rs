@@ -5,6 +5,7 @@
 //! round can be repeated. A handful of rounds by default; `UNDINE_SOAK` makes them hundreds.
 
 mod change_sets;
+mod sessions;
 
 use crate::support::editor::Editor;
 use crate::support::rounds::rounds;

@@ -60,6 +60,7 @@ mod sessions;
 mod shell_policy;
 mod skills;
 mod steering;
+mod store;
 mod surfaces;
 mod tasks;
 mod tidy;

@@ -28,6 +28,7 @@ const EDITORS: &[Editor] = &[
                 "undine/usage",
                 "the plugin has no view of its own for it; the prompt `/usage` serves",
             ),
+            ("undine/session/messages", "the plugin loads sessions whole"),
             ("undine/memory/list", NO_VIEW_OF_MEMORY),
             ("undine/memory/add", NO_VIEW_OF_MEMORY),
             ("undine/memory/remove", NO_VIEW_OF_MEMORY),
@@ -62,6 +63,7 @@ const EDITORS: &[Editor] = &[
         without: &[
             ("session/new", NO_INTERFACE),
             ("session/load", NO_INTERFACE),
+            ("undine/session/messages", NO_INTERFACE),
             ("session/list", NO_INTERFACE),
             ("session/resume", NO_INTERFACE),
             ("session/close", NO_INTERFACE),

@@ -17,7 +17,7 @@ const ENGINE: Layers = &[
     &["provider"],
     &["memory"],
     // What is known of models, and what they cost.
-    &["models", "usage"],
+    &["models", "usage", "numbers"],
     // Files that the agent reads, and programs that it tells.
     &["skills", "command_files", "hooks", "mentions", "problems"],
     &["config"],

@@ -139,6 +139,7 @@ impl Archive {
             | Record::Model { .. }
             | Record::Reasoning { .. }
             | Record::Usage { .. }
+            | Record::Carried(_)
             | Record::Ended { .. } => {}
         }
     }

@@ -6,6 +6,8 @@ pub mod budget;
 pub mod fill;
 pub mod instructions;
 pub mod project;
+#[cfg(test)]
+mod speed;
 pub mod styles;
 pub mod summary;
 pub mod tail;

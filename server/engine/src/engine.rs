@@ -15,6 +15,7 @@ pub mod hooks;
 pub mod memory;
 pub mod mentions;
 pub mod models;
+pub mod numbers;
 pub mod policy;
 pub mod problems;
 pub mod provider;

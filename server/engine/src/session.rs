@@ -8,6 +8,7 @@ mod call;
 mod checklist;
 mod classifier;
 mod compacting;
+mod condense;
 mod effect;
 mod ending;
 mod failing;
@@ -32,19 +33,20 @@ pub(crate) use laws::settings as settings_of_tests;
 
 pub use call::{Action, Finished, Planned, Preview, Question};
 pub use classifier::time_for_classifier;
+pub use condense::condense;
 pub use effect::{
     Aside, CallChange, CallContent, CallStatus, Decision, Effect, Input, PromptEnd, Retrying,
     SideAnswer, Update,
 };
 pub use ending::Spent;
-pub use fold::replay;
+pub use fold::{Fold, replay};
 pub use replay::{Replay, ReplayEnd};
 pub use role::Role;
 pub use side_questions::Answered;
 pub use unsaved::{NotSaved, named};
 
 use crate::context::Entry;
-use crate::context::budget::Measured;
+use crate::context::budget::{self, Measured};
 use crate::context::instructions::System;
 use crate::policy;
 use crate::provider::{Learned, ModelError, NativeTool, ToolSpec, Usage};
@@ -60,8 +62,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
+/// What fills the window, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// The last answer's tokens.
+    Counted(Usage),
+    /// Behind a summary: tokens of the history. What every request has beside it comes on top.
+    Estimated(u64),
+}
+
 /// What a session is opened with. The host may replace it between turns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The provider's name here.
     pub provider: String,
@@ -153,8 +164,8 @@ pub struct Session {
     has_blocked: bool,
     /// What was used since the session began.
     tally: Tally,
-    /// The last answer's tokens: they fill the window.
-    last: Option<Usage>,
+    /// What fills the window.
+    last: Option<Last>,
     /// Which answer those are of, while it is in the history.
     measured: Option<Measured>,
     /// What the model means to do (spec 10).
@@ -309,7 +320,13 @@ impl Session {
 
     /// The tokens of the last answer, which fill the window.
     pub fn last_usage(&self) -> Option<Usage> {
-        self.last
+        self.last.map(|it| match it {
+            Last::Counted(tokens) => tokens,
+            Last::Estimated(history) => Usage {
+                input: budget::of_frame(&self.settings).saturating_add(history),
+                ..Usage::default()
+            },
+        })
     }
 
     /// Counts and records what an answer took, and shows it.
@@ -317,7 +334,9 @@ impl Session {
         self.count(model, purpose, tokens);
         out.push(Effect::Append(usage::record(model, purpose, &tokens)));
         // What was asked beside the conversation changes the cost and not the window.
-        out.push(Effect::Show(Update::Usage(self.last.unwrap_or_default())));
+        out.push(Effect::Show(Update::Usage(
+            self.last_usage().unwrap_or_default(),
+        )));
     }
 
     fn count(&mut self, model: &str, purpose: Purpose, tokens: Usage) {
@@ -325,7 +344,7 @@ impl Session {
         self.spend_on_tasks(&tokens);
         match purpose {
             Purpose::Answer => {
-                self.last = Some(tokens);
+                self.last = Some(Last::Counted(tokens));
                 self.measured = self.newest_answer().map(|answer| Measured {
                     answer,
                     tokens: usage::filled(&tokens),

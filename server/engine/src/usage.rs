@@ -2,7 +2,7 @@
 
 use crate::provider::Usage;
 use protocol::config::Price;
-use protocol::record::{Purpose, Record};
+use protocol::record::{Purpose, Record, Tokens, Used};
 use std::collections::BTreeMap;
 
 /// What a model costs. Some cost more for answers that read much.
@@ -27,7 +27,12 @@ impl Rates {
 
     /// US dollars of one answer. Rates for the cache default to that for reading; thoughts are written.
     pub fn cost(&self, usage: &Usage) -> f64 {
-        let price = self.at(usage.input + usage.cached + usage.cache_write);
+        self.cost_at(read_by(usage), usage)
+    }
+
+    /// The same of the sum of answers that are priced as one that read so many tokens.
+    fn cost_at(&self, read: u64, usage: &Usage) -> f64 {
+        let price = self.at(read);
         let parts = [
             (usage.input, price.input),
             (usage.cached, price.cache_read.unwrap_or(price.input)),
@@ -49,10 +54,35 @@ impl From<Price> for Rates {
     }
 }
 
-/// All answers of a session, or of many, by the model that gave them. Each for itself, because a price may depend on it.
+/// All answers of a session, or of many, by the model that gave them, in sums of those of about one size: a price may depend on it.
+/// However many answers there are, there are few sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    answers: BTreeMap<String, Vec<Usage>>,
+    answers: BTreeMap<String, BTreeMap<Size, Sum>>,
+}
+
+/// How much an answer read, in begun thousands and in begun units of 1,024: where a price changes is a multiple of either, so that
+/// answers of one size have one price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Size(u64, u64);
+
+impl Size {
+    fn of(read: u64) -> Self {
+        Self(read.div_ceil(1_000), read.div_ceil(1_024))
+    }
+}
+
+/// Answers of one size.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Sum {
+    answers: u64,
+    /// The most tokens that one of them read.
+    most_read: u64,
+    tokens: Usage,
+}
+
+fn read_by(usage: &Usage) -> u64 {
+    usage.input + usage.cached + usage.cache_write
 }
 
 /// What one model has answered in all.
@@ -77,10 +107,42 @@ pub struct Bill {
 
 impl Tally {
     pub fn add(&mut self, model: &str, usage: Usage) {
-        self.answers
-            .entry(model.to_owned())
-            .or_default()
-            .push(usage);
+        self.add_sum(model, 1, read_by(&usage), &usage);
+    }
+
+    fn add_sum(&mut self, model: &str, answers: u64, most_read: u64, tokens: &Usage) {
+        if !self.answers.contains_key(model) {
+            self.answers.insert(model.to_owned(), BTreeMap::new());
+        }
+        let Some(sizes) = self.answers.get_mut(model) else {
+            return;
+        };
+        let so_far = sizes.entry(Size::of(most_read)).or_default();
+        so_far.answers += answers;
+        so_far.most_read = so_far.most_read.max(most_read);
+        so_far.tokens = sum(so_far.tokens, tokens);
+    }
+
+    /// Takes in sums that a snapshot has kept.
+    pub fn take_used(&mut self, used: &Used) {
+        self.add_sum(
+            &used.model,
+            used.answers,
+            used.most_read,
+            &of_tokens(&used.tokens),
+        );
+    }
+
+    /// The sums as a snapshot keeps them.
+    pub fn used(&self) -> impl Iterator<Item = Used> + '_ {
+        self.answers.iter().flat_map(|(model, sizes)| {
+            sizes.values().map(|it| Used {
+                model: model.clone(),
+                answers: it.answers,
+                most_read: it.most_read,
+                tokens: to_tokens(&it.tokens),
+            })
+        })
     }
 
     /// Takes in what a log says of an answer.
@@ -96,13 +158,14 @@ impl Tally {
 
     /// With the prices of models, by provider/model.
     pub fn bill(&self, rates: impl Fn(&str) -> Option<Rates>) -> Bill {
-        let lines = self.answers.iter().map(|(model, answers)| {
-            let rates = rates(model);
-            let cost = rates.map(|rates| answers.iter().map(|it| rates.cost(it)).sum());
+        let lines = self.answers.iter().map(|(model, sizes)| {
+            let of_size = |rates: &Rates, it: &Sum| rates.cost_at(it.most_read, &it.tokens);
+            let cost = rates(model).map(|rates| sizes.values().map(|it| of_size(&rates, it)).sum());
+            let tokens = sizes.values().map(|it| &it.tokens);
             Line {
                 model: model.clone(),
-                answers: u64::try_from(answers.len()).unwrap_or(u64::MAX),
-                tokens: answers.iter().fold(Usage::default(), sum),
+                answers: sizes.values().map(|it| it.answers).sum(),
+                tokens: tokens.fold(Usage::default(), sum),
                 cost,
             }
         });
@@ -142,6 +205,42 @@ impl Bill {
             ),
         });
         lines.join("\n")
+    }
+}
+
+/// Tokens as a snapshot keeps them.
+pub fn to_tokens(usage: &Usage) -> Tokens {
+    let Usage {
+        input,
+        cached,
+        cache_write,
+        output,
+        reasoning,
+    } = *usage;
+    Tokens {
+        input,
+        cached,
+        cache_write,
+        output,
+        reasoning,
+    }
+}
+
+/// And back.
+pub fn of_tokens(tokens: &Tokens) -> Usage {
+    let Tokens {
+        input,
+        cached,
+        cache_write,
+        output,
+        reasoning,
+    } = *tokens;
+    Usage {
+        input,
+        cached,
+        cache_write,
+        output,
+        reasoning,
     }
 }
 

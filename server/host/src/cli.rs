@@ -616,6 +616,7 @@ pub(crate) async fn with_host(
         jobs,
         locks: Arc::default(),
         ollama: Arc::default(),
+        loading: Vec::new(),
         due: VecDeque::new(),
         ended: Some(ended),
         said: Vec::new(),

@@ -10,6 +10,7 @@ use crate::reviews::Kept;
 use crate::store::approvals::Claim;
 use crate::store::checkpoints::Manifest;
 use crate::store::learned::ModelKey;
+use crate::store::pages::Replayed;
 use crate::worktree::{Checkout, Landed};
 use engine::agents::{Task, Wish};
 use engine::memory::Kept as Fact;
@@ -110,6 +111,8 @@ pub enum Event {
     AgentProgress(SessionKey),
     /// A task has gone that may have asked the person something.
     Abandoned,
+    /// A long session was replayed to the editor. The error is for the person.
+    Replayed(SessionKey, Result<Replayed, String>),
     /// The process that started us is gone.
     ParentGone,
 }

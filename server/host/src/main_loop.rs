@@ -11,7 +11,7 @@ use crate::event::{Ask, Event, SessionKey, Whose};
 use crate::handlers::{Approving, Reviewing, SaveWaiter, Shown};
 use crate::keys::Keys;
 use crate::layers::Layers;
-use crate::lsp::{FrontEvent, Incoming, Notice, Out};
+use crate::lsp::{FrontEvent, Incoming, Notice, Out, Reply};
 use crate::models::Models;
 use crate::ollama;
 use crate::plan::Locks;
@@ -75,6 +75,8 @@ pub struct Host {
     pub(crate) models: Models,
     /// Somebody can be asked.
     pub(crate) attended: bool,
+    /// Who waits for a session to be replayed by a task.
+    pub(crate) loading: Vec<(SessionKey, Reply)>,
     /// Stored actions that run, by the ids of their approvals.
     pub(crate) approving: HashMap<String, Approving>,
     pub(crate) asking: Asking,
@@ -149,7 +151,10 @@ pub async fn run(
     }
     host.guarded(Host::cancel_all);
     let patience = Duration::from_millis(host.limits.exit_ms);
-    tokio::task::block_in_place(|| host.reviews.close(patience));
+    tokio::task::block_in_place(|| {
+        host.reviews.close(patience);
+        host.write_snapshots(patience);
+    });
     let sessions = host.sessions.drain();
     sessions.filter_map(|(_, it)| it.scratchpad).collect()
 }
@@ -251,15 +256,8 @@ impl Host {
                             .into_iter()
                             .for_each(|it| self.announce_commands(&it));
                     }
-                    ClientRequest::LoadSession(params) => {
-                        let session = params.session_id.0.clone();
-                        let loaded = self.load_session(params);
-                        let is_open = loaded.is_ok();
-                        reply.send::<methods::LoadSession>(loaded);
-                        if is_open {
-                            self.announce_commands(&session);
-                        }
-                    }
+                    ClientRequest::LoadSession(params) => self.load_session(params, reply),
+                    ClientRequest::SessionMessages(params) => self.session_messages(params, reply),
                     ClientRequest::ResumeSession(params) => {
                         let session = params.session_id.0.clone();
                         let resumed = self.resume_session(params);
@@ -451,6 +449,7 @@ impl Host {
             Event::AgentTime(session, work) => self.agent_timed_out(&session, work),
             Event::AgentProgress(session) => self.show_agent(&session),
             Event::Abandoned => self.drop_abandoned(),
+            Event::Replayed(session, replayed) => self.replayed_by_task(&session, replayed),
             Event::ParentGone => {
                 if let Some(ended) = self.ended.take() {
                     // The receiver ends the process; if it is gone, the process is ending.

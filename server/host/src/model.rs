@@ -59,14 +59,16 @@ pub struct Patience {
 /// Asks, and reports until the answer's end. Dropping it closes the connection.
 pub async fn run<R: AsyncFn()>(
     provider: &'static dyn Provider,
-    request: HttpRequest,
+    mut request: HttpRequest,
     key: KeyOrigin,
     patience: Patience,
     token: CancellationToken,
     sink: Sink<R>,
 ) {
+    // It grows with the conversation and is sent once: never copied.
+    let body = std::mem::take(&mut request.body);
     let hidden = request.clone();
-    let asked = ask(provider, request, &key, patience, &sink);
+    let asked = ask(provider, request, body, &key, patience, &sink);
     tokio::select! {
         biased;
         // The session has closed the turn already; nobody waits for a word.
@@ -82,6 +84,7 @@ pub async fn run<R: AsyncFn()>(
 async fn ask<R: AsyncFn()>(
     provider: &'static dyn Provider,
     request: HttpRequest,
+    body: Vec<u8>,
     key: &KeyOrigin,
     patience: Patience,
     sink: &Sink<R>,
@@ -89,9 +92,7 @@ async fn ask<R: AsyncFn()>(
     let client = client(patience.connect, route(&request.url))?;
     let address = without_secrets(&request.url);
     let method = request.method.parse().unwrap_or(reqwest::Method::POST);
-    let mut sending = client
-        .request(method, &request.url)
-        .body(request.body.clone());
+    let mut sending = client.request(method, &request.url).body(body);
     for (name, value) in &request.headers {
         sending = sending.header(name, value);
     }

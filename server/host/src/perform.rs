@@ -2,6 +2,7 @@
 
 mod ask_model;
 mod hooks;
+mod keeping;
 
 use crate::endpoint;
 use crate::event::{Editor, Event, SessionKey};
@@ -172,7 +173,12 @@ impl Host {
         if let Record::User { turn, .. } = &record {
             open.run.begins(*turn);
         }
-        match open.log.append(record) {
+        let appended = open.log.append(record);
+        let every = open.config.limits.snapshot_records;
+        let snapshot = (is_end && appended.is_ok() && open.log.wants_snapshot(every))
+            .then(|| (open.log.path().to_path_buf(), open.log.end().bytes));
+        let conflict = open.log.take_conflict();
+        match appended {
             Ok(()) if is_end => {
                 if let Some(file) = open.log.syncable() {
                     self.runtime.spawn_blocking(move || {
@@ -194,6 +200,12 @@ impl Host {
                 );
                 self.show_error(&text);
             }
+        }
+        if let Some((log, until)) = snapshot {
+            self.write_snapshot(log, until);
+        }
+        if let Some(old) = conflict {
+            self.say_conflict(session, &old);
         }
     }
 
@@ -252,11 +264,8 @@ impl Host {
         let Some(open) = self.sessions.get(session) else {
             return;
         };
-        let params = match Pictures::beside(open.log.path()).load(&picture) {
-            Some(data) => Some(show::user_picture(session, &Image { picture, data })),
-            None => show::notification(session, Update::UserPicture(picture)),
-        };
-        if let Some(params) = params {
+        let pictures = Pictures::beside(open.log.path());
+        if let Some(params) = shown(session, &pictures, Update::UserPicture(picture)) {
             self.out.notify(methods::Update::METHOD, &params);
         }
     }
@@ -599,6 +608,21 @@ impl Host {
             Err(_) => MessageType::Error,
         };
         self.show_message(kind, &format!("{}: {text}", view.title));
+    }
+}
+
+/// What an editor is shown of a session, a picture with its bytes while they are there.
+pub(crate) fn shown(
+    session: &SessionKey,
+    pictures: &Pictures,
+    update: Update,
+) -> Option<acp::SessionNotification> {
+    let Update::UserPicture(picture) = update else {
+        return show::notification(session, update);
+    };
+    match pictures.load(&picture) {
+        Some(data) => Some(show::user_picture(session, &Image { picture, data })),
+        None => show::notification(session, Update::UserPicture(picture)),
     }
 }
 

@@ -20,6 +20,8 @@ macro_rules! client_requests {
             NewSession = "session/new": $crate::acp::NewSessionRequest => $crate::acp::NewSessionResponse,
             /// Opens a session from its log and replays it by `session/update`.
             LoadSession = "session/load": $crate::acp::LoadSessionRequest => $crate::acp::LoadSessionResponse,
+            /// Messages of an open session, before one or the newest.
+            SessionMessages = "undine/session/messages": $crate::messages::MessagesParams => $crate::messages::MessagesResult,
             /// Opens a session from its log and replays nothing.
             ResumeSession = "session/resume": $crate::acp::ResumeSessionRequest => $crate::acp::ResumeSessionResponse,
             /// Ends a session's work and lets it go; its log stays.

@@ -16,6 +16,7 @@ pub mod document;
 pub mod goal;
 pub mod hunks;
 pub mod memory;
+pub mod messages;
 pub mod methods;
 pub mod models;
 pub mod permission;

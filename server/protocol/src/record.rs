@@ -3,6 +3,10 @@
 //! Records are facts, not inputs: resuming folds them into a session, so no old log depends on how
 //! today's code decides. The format is versioned and kept for ever (spec 13.2).
 
+mod carried;
+
+pub use carried::{Carried, Filled, OpenCall, Tokens, Used};
+
 use crate::approval::{OptionId, Rule};
 use crate::checklist::Task;
 use crate::config::Reasoning;
@@ -209,6 +213,8 @@ pub enum Record {
     },
     /// A turn ended.
     Ended { turn: TurnId, reason: EndReason },
+    /// What still counts of records that are left out here. It stands in snapshots, and never in a log.
+    Carried(Box<Carried>),
 }
 
 impl Record {
@@ -248,7 +254,9 @@ impl Record {
             | Self::Model { .. }
             | Self::Reasoning { .. }
             | Self::Usage { .. }
-            | Self::Ended { .. } => self,
+            | Self::Ended { .. }
+            // It has no answers: a snapshot keeps them as records of their own.
+            | Self::Carried(_) => self,
         };
         Some(kept)
     }

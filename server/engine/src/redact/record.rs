@@ -88,7 +88,9 @@ pub fn redact_record(record: &mut Record) {
         | Record::Mode { .. }
         | Record::Model { .. }
         | Record::Reasoning { .. }
-        | Record::Usage { .. } => {}
+        | Record::Usage { .. }
+        // Made of records that were redacted.
+        | Record::Carried(_) => {}
     }
 }
 

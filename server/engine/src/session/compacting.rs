@@ -6,7 +6,7 @@
 //! cut harder, and at last the largest texts of the request are: it never comes to a dead end.
 
 use super::effect::{Aside, Effect, PromptEnd, SideAnswer, Update};
-use super::{Counters, Session};
+use super::{Counters, Last, Session};
 use crate::context::budget::{self, Measured};
 use crate::context::fill;
 use crate::context::instructions::Further;
@@ -14,7 +14,7 @@ use crate::context::project::InstructionFile;
 use crate::context::summary::{self, Room};
 use crate::context::tail::{self, Cut, Pressure, Wish};
 use crate::context::{self, Entry, forget_old_pictures};
-use crate::provider::{ModelError, ModelErrorKind, StopReason, Usage};
+use crate::provider::{ModelError, ModelErrorKind, StopReason};
 use crate::redact::redact;
 use protocol::context::ContextPart;
 use protocol::record::{EndReason, Kept, Purpose, Record, Trigger};
@@ -352,7 +352,9 @@ impl Session {
             let end = self.settings.window.unwrap_or(after.saturating_mul(2));
             self.compaction.floor = after + end.saturating_sub(after) / 2;
         }
-        out.push(Effect::Show(Update::Usage(self.last.unwrap_or_default())));
+        out.push(Effect::Show(Update::Usage(
+            self.last_usage().unwrap_or_default(),
+        )));
         let receipt = format!(
             "{} About {before} tokens became {after}.",
             receipt(id, trigger)
@@ -451,10 +453,8 @@ impl Session {
         forget_old_pictures(&mut self.history);
         // What was counted is gone. Until the next answer an estimate stands for it.
         self.measured = None::<Measured>;
-        self.last = Some(Usage {
-            input: self.filled(),
-            ..Usage::default()
-        });
+        let history = self.history.iter().map(budget::of_entry).sum();
+        self.last = Some(Last::Estimated(history));
     }
 
     /// The provider said that the conversation is too long, and no call was made. False: nothing more can be done.
@@ -533,7 +533,7 @@ impl Session {
         match turn.stop {
             StopReason::WindowFull => true,
             StopReason::MaxTokens => {
-                let filled = self.last.as_ref().map_or(0, crate::usage::filled);
+                let filled = self.last_usage().as_ref().map_or(0, crate::usage::filled);
                 let window = self.settings.window;
                 // Servers keep a little of it for themselves.
                 window.is_some_and(|it| it > 0 && filled >= it - it / 50)

@@ -9,194 +9,210 @@ use crate::context::{self, Answer, Asked, Entry, Held, Said, Sight};
 use crate::provider::{NativeCall, NativeTool, ToolCall};
 use crate::usage;
 use protocol::approval::OptionId;
+use protocol::config::Reasoning;
 use protocol::record::{EditedFile, EndReason, NativeRecord, Record, Stands, Trigger};
 use protocol::session::{CallId, Mode, TurnId};
 use protocol::tool::{Outcome, Picture};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What the model is told of a call that the server's death cut off. The log does not say whether it
 /// had begun.
 const INTERRUPTED: &str = "Unknown: the server stopped while this ran or waited to run. Look at the present state before you go on.";
 
-impl Session {
-    /// Folds a session's records. What its last owner left open is closed by the effects, so that
-    /// the next request to the model is valid. `stands` looks at the files of an edit that was cut off.
-    pub fn resume(
-        records: &[Record],
-        settings: Settings,
-        stands: impl Fn(&EditedFile) -> Stands,
-    ) -> (Self, Vec<Effect>) {
-        let mut session = Self::empty(Mode::default(), settings);
-        let mut open: BTreeMap<CallId, Option<&[EditedFile]>> = BTreeMap::new();
-        let mut said_by = session.settings.model_id();
-        let mut turn: Option<TurnId> = None;
-        for record in records {
-            match record {
-                Record::Started { mode, model, .. } => {
-                    session.mode = *mode;
-                    said_by.clone_from(model);
-                }
-                Record::Model { model } => {
-                    said_by.clone_from(model);
-                }
-                Record::Mode { mode } => {
-                    // What the model was told of it has a record of its own.
-                    session.enter(*mode);
-                }
-                Record::User {
-                    turn: id,
-                    text,
-                    pictures,
-                } => {
-                    turn = Some(*id);
-                    session.next.turn = session.next.turn.max(id.0 + 1);
-                    session.tell();
-                    session.history.push(Entry::User(Said {
-                        text: text.clone(),
-                        pictures: pictures.iter().map(Held::past).collect(),
-                    }));
-                }
-                Record::Assistant {
-                    answer,
-                    text,
-                    thought,
-                    raw,
-                    ..
-                } => session
-                    .answer(*answer, &said_by)
-                    .say(text, thought, raw.as_ref()),
-                Record::Compacted {
-                    id, summary, kept, ..
-                } => {
-                    session.take_summary(*id, *kept, summary.clone());
-                }
-                Record::Checklist { tasks } => session.checklist.clone_from(tasks),
-                Record::Goal { goal } => session.goal.clone_from(goal),
-                Record::Style { style } => session.style.clone_from(style),
-                Record::Void { answer } => session.void(*answer),
-                Record::Unsigned { .. } => drop(session.forget_raw()),
-                Record::Call {
-                    answer,
-                    call,
-                    id,
-                    tool,
-                    arguments,
-                    native,
-                } => {
-                    session.next.call = session.next.call.max(call.0 + 1);
-                    open.insert(*call, None);
-                    let made = ToolCall {
-                        id: id.clone(),
-                        name: tool.clone(),
-                        arguments: arguments.clone(),
-                        native: native.as_ref().and_then(native_call),
-                    };
-                    let asked = Asked::new(*call, made);
-                    session.answer(*answer, &said_by).calls.push(asked);
-                }
-                Record::Told { answer, text } => {
-                    session.next.answer = session.next.answer.max(*answer);
-                    session.is_to_tell(*answer, text);
-                }
-                Record::Usage { .. } => {
-                    if let Some((model, purpose, tokens)) = usage::of_record(record) {
-                        session.count(model, purpose, tokens);
-                    }
-                }
-                Record::Forked { .. }
-                | Record::Title { .. }
-                | Record::Command { .. }
-                | Record::Classified { .. }
-                | Record::Reasoning { .. } => {}
-                Record::Decision { option, rule, .. } => match option {
-                    // Kept in a file of the person's, who may have taken it out since.
-                    OptionId::Always => {}
-                    OptionId::Once | OptionId::Session | OptionId::Save | OptionId::No => {
-                        session.rules.extend(rule.clone())
-                    }
-                },
-                Record::Remembered { rule } => session.rules.extend(rule.clone()),
-                Record::Forgot { rule } => session.rules.retain(|it| it != rule),
-                Record::Edit { call, files, .. } => {
-                    if let Some(edit) = open.get_mut(call) {
-                        *edit = Some(files);
-                    }
-                }
-                Record::Result {
-                    call,
-                    outcome,
-                    text,
-                    pictures,
-                    title,
-                    duration_ms,
-                    ..
-                } => {
-                    if open.remove(call).is_some() {
-                        if duration_ms.is_some() {
-                            session.note_evidence(*call, title.as_deref(), *outcome);
-                        }
-                        let held = pictures.iter().map(Held::past);
-                        session.remember_result(*call, text.clone(), held.collect(), *outcome);
-                    }
-                }
-                Record::Replayed {
-                    approval,
-                    turn: id,
-                    call,
-                    title,
-                    outcome,
-                    text,
-                    ..
-                } => {
-                    session.next.turn = session.next.turn.max(id.0 + 1);
-                    session.next.call = session.next.call.max(call.0 + 1);
-                    session.remember_replay(approval, title, *outcome, text);
-                }
-                Record::Ended { turn: id, .. } => {
-                    // One in which nothing was asked has no other record.
-                    session.next.turn = session.next.turn.max(id.0 + 1);
-                    turn = None;
+/// Records on their way into a session, one after the other: what is held is what the session holds, however many there were.
+pub struct Fold {
+    pub(super) session: Session,
+    /// Calls without a result, and the files that each was about to change.
+    pub(super) open: BTreeMap<CallId, Option<Vec<EditedFile>>>,
+    pub(super) said_by: String,
+    pub(super) turn: Option<TurnId>,
+    /// Where the session began: its id and its folder.
+    pub(super) started: Option<(String, PathBuf)>,
+    pub(super) forked: Option<(String, u64)>,
+    pub(super) title: Option<String>,
+    /// How hard models are to think, where the person has chosen it.
+    pub(super) reasoning: BTreeMap<String, Option<Reasoning>>,
+}
+
+impl Fold {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            said_by: settings.model_id(),
+            session: Session::empty(Mode::default(), settings),
+            open: BTreeMap::new(),
+            turn: None,
+            started: None,
+            forked: None,
+            title: None,
+            reasoning: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in the next record.
+    pub fn take(&mut self, record: &Record) {
+        let session = &mut self.session;
+        match record {
+            Record::Started {
+                session: id,
+                cwd,
+                mode,
+                model,
+            } => {
+                session.mode = *mode;
+                self.said_by.clone_from(model);
+                if self.started.is_none() {
+                    self.started = Some((id.clone(), cwd.clone()));
                 }
             }
+            Record::Model { model } => self.said_by.clone_from(model),
+            Record::Mode { mode } => {
+                // What the model was told of it has a record of its own.
+                session.enter(*mode);
+            }
+            Record::User {
+                turn: id,
+                text,
+                pictures,
+            } => {
+                self.turn = Some(*id);
+                session.next.turn = session.next.turn.max(id.0 + 1);
+                session.tell();
+                session.history.push(Entry::User(Said {
+                    text: text.clone(),
+                    pictures: pictures.iter().map(Held::past).collect(),
+                }));
+            }
+            Record::Assistant {
+                answer,
+                text,
+                thought,
+                raw,
+                ..
+            } => session
+                .answer(*answer, &self.said_by)
+                .say(text, thought, raw.as_ref()),
+            Record::Compacted {
+                id, summary, kept, ..
+            } => {
+                session.take_summary(*id, *kept, summary.clone());
+            }
+            Record::Checklist { tasks } => session.checklist.clone_from(tasks),
+            Record::Goal { goal } => session.goal.clone_from(goal),
+            Record::Style { style } => session.style.clone_from(style),
+            Record::Void { answer } => session.void(*answer),
+            Record::Unsigned { .. } => drop(session.forget_raw()),
+            Record::Call {
+                answer,
+                call,
+                id,
+                tool,
+                arguments,
+                native,
+            } => {
+                session.next.call = session.next.call.max(call.0 + 1);
+                self.open.insert(*call, None);
+                let made = ToolCall {
+                    id: id.clone(),
+                    name: tool.clone(),
+                    arguments: arguments.clone(),
+                    native: native.as_ref().and_then(native_call),
+                };
+                let asked = Asked::new(*call, made);
+                session.answer(*answer, &self.said_by).calls.push(asked);
+            }
+            Record::Told { answer, text } => {
+                session.next.answer = session.next.answer.max(*answer);
+                session.is_to_tell(*answer, text);
+            }
+            Record::Usage { .. } => {
+                if let Some((model, purpose, tokens)) = usage::of_record(record) {
+                    session.count(model, purpose, tokens);
+                }
+            }
+            Record::Forked {
+                session: id,
+                message,
+            } => self.forked = Some((id.clone(), *message)),
+            Record::Title { title } => self.title = Some(title.clone()),
+            Record::Reasoning { model, level } => {
+                self.reasoning.insert(model.clone(), *level);
+            }
+            Record::Command { .. } | Record::Classified { .. } => {}
+            Record::Decision { option, rule, .. } => match option {
+                // Kept in a file of the person's, who may have taken it out since.
+                OptionId::Always => {}
+                OptionId::Once | OptionId::Session | OptionId::Save | OptionId::No => {
+                    session.rules.extend(rule.clone())
+                }
+            },
+            Record::Remembered { rule } => session.rules.extend(rule.clone()),
+            Record::Forgot { rule } => session.rules.retain(|it| it != rule),
+            Record::Edit { call, files, .. } => {
+                if let Some(edit) = self.open.get_mut(call) {
+                    *edit = Some(files.clone());
+                }
+            }
+            Record::Result {
+                call,
+                outcome,
+                text,
+                pictures,
+                title,
+                duration_ms,
+                ..
+            } => {
+                if self.open.remove(call).is_some() {
+                    if duration_ms.is_some() {
+                        session.note_evidence(*call, title.as_deref(), *outcome);
+                    }
+                    let held = pictures.iter().map(Held::past);
+                    session.remember_result(*call, text.clone(), held.collect(), *outcome);
+                }
+            }
+            Record::Replayed {
+                approval,
+                turn: id,
+                call,
+                title,
+                outcome,
+                text,
+                ..
+            } => {
+                session.next.turn = session.next.turn.max(id.0 + 1);
+                session.next.call = session.next.call.max(call.0 + 1);
+                session.remember_replay(approval, title, *outcome, text);
+            }
+            Record::Ended { turn: id, .. } => {
+                // One in which nothing was asked has no other record.
+                session.next.turn = session.next.turn.max(id.0 + 1);
+                self.turn = None;
+            }
+            Record::Carried(carried) => self.carry(carried),
         }
+    }
+
+    /// The session, and the effects that close what its last owner left open, so that the next request to the model is valid. `stands`
+    /// looks at the files of an edit that was cut off.
+    pub fn end(self, stands: impl Fn(&EditedFile) -> Stands) -> (Session, Vec<Effect>) {
+        let Self {
+            mut session,
+            open,
+            said_by,
+            turn,
+            started,
+            ..
+        } = self;
         let mut effects = Vec::new();
         let model = session.settings.model_id();
         if said_by != model {
             effects.push(Effect::Append(Record::Model { model }));
         }
-        let root = records.iter().find_map(|it| match it {
-            Record::Started { cwd, .. } => Some(cwd.as_path()),
-            Record::Forked { .. }
-            | Record::Title { .. }
-            | Record::User { .. }
-            | Record::Compacted { .. }
-            | Record::Checklist { .. }
-            | Record::Goal { .. }
-            | Record::Style { .. }
-            | Record::Assistant { .. }
-            | Record::Void { .. }
-            | Record::Unsigned { .. }
-            | Record::Call { .. }
-            | Record::Decision { .. }
-            | Record::Classified { .. }
-            | Record::Remembered { .. }
-            | Record::Forgot { .. }
-            | Record::Edit { .. }
-            | Record::Command { .. }
-            | Record::Told { .. }
-            | Record::Result { .. }
-            | Record::Replayed { .. }
-            | Record::Mode { .. }
-            | Record::Model { .. }
-            | Record::Reasoning { .. }
-            | Record::Usage { .. }
-            | Record::Ended { .. } => None,
-        });
+        let root = started.as_ref().map(|(_, cwd)| cwd.as_path());
         for (call, edit) in open {
             let text = match edit {
-                Some(files) => cut_off_edit(files, root, &stands),
+                Some(files) => cut_off_edit(&files, root, &stands),
                 None => INTERRUPTED.to_owned(),
             };
             session.remember_result(call, text.clone(), Vec::new(), Outcome::Cancelled);
@@ -219,6 +235,19 @@ impl Session {
             effects.push(Effect::Append(Record::Ended { turn, reason }));
         }
         (session, effects)
+    }
+}
+
+impl Session {
+    /// Folds a session's records: [`Fold`].
+    pub fn resume(
+        records: &[Record],
+        settings: Settings,
+        stands: impl Fn(&EditedFile) -> Stands,
+    ) -> (Self, Vec<Effect>) {
+        let mut fold = Fold::new(settings);
+        records.iter().for_each(|it| fold.take(it));
+        fold.end(stands)
     }
 
     /// Gives a resumed session the bytes of the pictures that it goes on to send, in base64; `load` finds them, or
@@ -372,6 +401,7 @@ pub fn replay(records: &[Record]) -> Vec<Update> {
             | Record::Model { .. }
             | Record::Reasoning { .. }
             | Record::Usage { .. }
+            | Record::Carried(_)
             | Record::Ended { .. } => {}
         }
     }

@@ -368,6 +368,7 @@ impl World {
             | Record::Model { .. }
             | Record::Reasoning { .. }
             | Record::Usage { .. } => {}
+            Record::Carried(_) => panic!("a log never carries"),
         }
         self.records.push(record.clone());
     }
@@ -918,6 +919,9 @@ fn life(mut rng: Rng, steps: usize) -> u64 {
     assert_eq!(resumed.mode(), session.mode());
     assert_eq!(resumed.checklist(), session.checklist());
     assert_eq!(asked(&mut resumed), asked(&mut session));
+    if rng.u8(0..20) == 0 {
+        condense::laws::hold(&world.records, &mut rng);
+    }
     world.turns
 }
 

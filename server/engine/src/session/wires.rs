@@ -10,7 +10,7 @@ mod rules;
 mod speak;
 mod streams;
 
-use super::{Effect, Finished, Input, Planned, Session, Settings, SideAnswer, laws};
+use super::{Effect, Finished, Input, Planned, Session, Settings, SideAnswer, condense, laws};
 use crate::context;
 use crate::provider::{
     Decoder, Endpoint, Feature, Image, Learned, ModelError, ModelErrorKind, ModelEvent, NativeTool,
@@ -543,6 +543,7 @@ fn whatever_happened_every_provider_takes_the_next_request() {
         for _ in 0..150 {
             life.happen();
         }
+        condense::laws::hold(&life.records, &mut life.rng);
         n_requests += life.n_requests;
     }
     assert!(n_requests > 600, "hardly a request: {n_requests}");

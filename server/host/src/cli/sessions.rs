@@ -3,7 +3,7 @@
 use super::settings::{here, print};
 use crate::handlers::{exported, rename, session_time};
 use crate::layers::CommandLine;
-use crate::store::{self, Folders, Listed, LogError};
+use crate::store::{self, Folders, Listed, LogError, snapshot};
 use anyhow::anyhow;
 use clap::Subcommand;
 use engine::archive::{self, Words};
@@ -42,6 +42,13 @@ pub(super) enum Sessions {
     Delete {
         /// The session's id.
         id: String,
+    },
+    /// Reads a session's log twice, and once from its snapshot, and compares what comes out. All sessions without an id.
+    ///
+    /// Exits with 0 when nothing differs, else with 1.
+    Verify {
+        /// The session's id.
+        id: Option<String>,
     },
 }
 
@@ -92,13 +99,14 @@ pub(super) fn run(
         Sessions::Rename { id, title } => {
             let title = archive::title(&title.join(" "));
             let title = title.ok_or_else(|| anyhow!("The title is empty"))?;
-            rename(log(&id)?, title.clone()).map_err(|it| said(&it))?;
+            rename(&folders, log(&id)?, title.clone()).map_err(|it| said(&it))?;
             print(&format!("{id} is called: {title}"));
         }
         Sessions::Delete { id } => {
             store::remove(&folders, &log(&id)?).map_err(|it| said(&it))?;
             print(&format!("{id} is removed."));
         }
+        Sessions::Verify { id } => return Ok(verify(id, &folders, &folder)),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -131,6 +139,32 @@ fn list(root: &Path, all: Vec<Listed>, as_json: bool) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+fn verify(id: Option<String>, folders: &Folders, folder: &Path) -> ExitCode {
+    let ids = match id {
+        Some(id) => vec![id],
+        None => store::list(folder).into_iter().map(|it| it.id).collect(),
+    };
+    let mut is_good = true;
+    for id in ids {
+        let log = store::path(folder, &id).map_err(|it| it.to_string());
+        let verified = log.and_then(|log| snapshot::verify(&log, &folders.snapshot(&log)));
+        match verified {
+            Ok((records, covered)) => print(&format!(
+                "{id}: {records} records, {covered} of them in the snapshot: the same session each time."
+            )),
+            Err(why) => {
+                is_good = false;
+                // Nobody to tell if stderr is closed.
+                let _ = writeln!(stderr(), "{id}: {}", visible(&why));
+            }
+        }
+    }
+    match is_good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
 }
 
 /// An error's sentence gets its full stop where it is printed.

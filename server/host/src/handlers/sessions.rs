@@ -4,13 +4,14 @@ mod closing;
 mod finding;
 mod forking;
 mod naming;
+mod replaying;
 mod settings;
 mod told;
 
 pub(crate) use finding::time as session_time;
 pub(crate) use naming::{exported, rename};
 
-use super::lifecycle::{UPDATE, unknown_session};
+use super::lifecycle::unknown_session;
 use crate::endpoint;
 use crate::event::SessionKey;
 use crate::lsp::{Error, code, error};
@@ -26,7 +27,7 @@ use crate::store::{self, Log, Pictures, Voucher};
 use crate::trace::Trace;
 use crate::workspace::{AddedBy, Workspace};
 use engine::config::{Origin, Resolved};
-use engine::session::{Effect, Input, Session, Update, replay};
+use engine::session::{Effect, Input, Session};
 use engine::trace::{Act, Standing};
 use protocol::acp;
 use protocol::config::Config;
@@ -209,31 +210,6 @@ impl Host {
         }
     }
 
-    pub(crate) fn load_session(
-        &mut self,
-        params: acp::LoadSessionRequest,
-    ) -> Result<acp::LoadSessionResponse, Error> {
-        let key: SessionKey = params.session_id.0.clone();
-        let records = self.open_logged(params)?;
-        if let Some(open) = self.sessions.get_mut(&key) {
-            open.session.forget_asides();
-        }
-        let mut updates = replay(&records);
-        // What streams at this moment is not recorded yet; what comes next goes on from there.
-        updates.extend(self.sessions[&key].session.unrecorded());
-        for update in updates {
-            self.replay(&key, update);
-        }
-        let session = &self.sessions[&key].session;
-        let mode = session.mode();
-        if let Some(last) = session.last_usage() {
-            self.show_usage(&key, last);
-        }
-        Ok(acp::LoadSessionResponse::new()
-            .modes(Some(show::modes(mode)))
-            .config_options(Some(self.config_options(&key))))
-    }
-
     /// As [`load_session`](Self::load_session), for an editor that shows the session already.
     pub(crate) fn resume_session(
         &mut self,
@@ -249,11 +225,8 @@ impl Host {
             .config_options(Some(self.config_options(&key))))
     }
 
-    /// Opens a session from its log, if it is not open, and answers all that is recorded of it. Nothing of it is shown.
-    pub(super) fn open_logged(
-        &mut self,
-        params: acp::LoadSessionRequest,
-    ) -> Result<Vec<Record>, Error> {
+    /// Opens a session from its log, if it is not open. Nothing of it is shown.
+    pub(super) fn open_logged(&mut self, params: acp::LoadSessionRequest) -> Result<(), Error> {
         let (mut workspace, mut resolved) = self.place(&params.cwd)?;
         let added = self.add_all(
             &mut workspace,
@@ -268,15 +241,14 @@ impl Host {
             && open.workspace.root() == workspace.root()
         {
             // One without a prompt has no log yet.
-            return forking::recorded(open.log.path()).map_err(failed);
+            return Ok(());
         }
         let path = store::path(&folder, &key).map_err(failed)?;
-        if let Some(open) = self.sessions.get(&key) {
-            Ok(store::read(open.log.path()).map_err(failed)?.0)
-        } else {
+        if !self.sessions.contains_key(&key) {
             let is_ours = self.folders.vouches(&path);
             let before = self.folders.scratchpad_of(&path);
-            let (log, records) = Log::open(path).map_err(failed)?;
+            let snapshot = self.folders.snapshot(&path);
+            let (log, records) = Log::open(path, Some(&snapshot)).map_err(failed)?;
             let records = match is_ours {
                 true => records,
                 false => {
@@ -332,22 +304,9 @@ impl Host {
                     self.step(&key, Input::SetMode(configured));
                 }
             }
-            let path = self.sessions[&key].log.path();
-            Ok(store::read(path).map_err(failed)?.0)
+            self.warn_of_size(&key);
         }
-    }
-
-    /// Shows something of the past: not to tasks, and never merged.
-    fn replay(&mut self, session: &SessionKey, update: Update) {
-        if !self.client.takes(UPDATE) {
-            return;
-        }
-        if let Update::UserPicture(picture) = update {
-            return self.show_picture(session, picture);
-        }
-        if let Some(params) = show::notification(session, update) {
-            self.out.notify(UPDATE, &params);
-        }
+        Ok(())
     }
 
     pub(crate) fn set_mode(

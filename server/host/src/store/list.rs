@@ -2,6 +2,7 @@
 
 use super::heading::heading;
 use super::log::{self, LogError};
+use super::{Folders, lines, snapshot};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -48,6 +49,17 @@ pub fn list(folder: &Path) -> Vec<Listed> {
         .collect();
     listed.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| b.id.cmp(&a.id)));
     listed
+}
+
+/// The newest session that can be opened (spec 13.5): a damaged one is passed over.
+pub fn newest_valid(folder: &Path, folders: &Folders) -> Option<Listed> {
+    list(folder).into_iter().find(|it| {
+        let log = folder.join(format!("{}.jsonl", it.id));
+        let bytes = lines::len(&log);
+        let opened =
+            bytes.and_then(|bytes| snapshot::open(&log, Some(&folders.snapshot(&log)), bytes));
+        opened.is_ok()
+    })
 }
 
 /// A page of a list that is ordered as [`list`] orders it, and the cursor of the next one. A cursor names the session that its page
@@ -165,6 +177,35 @@ mod tests {
         let title = title_of(&"ä".repeat(40));
         assert_eq!(title, format!("{}...", "ä".repeat(30)));
         assert_eq!(title_of("  short\nrest"), "short");
+    }
+
+    #[test]
+    fn bug_077_the_newest_session_that_is_whole_is_taken_where_a_newer_one_is_damaged() {
+        let place = tempfile::tempdir().unwrap();
+        let folders = Folders {
+            config: place.path().join("config"),
+            data: place.path().join("data"),
+        };
+        let user = "{\"v\":1,\"seq\":0,\"time\":0,\"type\":\"user\",\"turn\":0,\"text\":\"hi\"}\n";
+        let folder = place.path().join("c");
+        fs::create_dir(&folder).unwrap();
+        assert_eq!(newest_valid(&folder, &folders), None);
+        let ids = [
+            "20250101_000000_000",
+            "20250102_000000_000",
+            "20250103_000000_000",
+        ];
+        let damaged = format!("{user}nonsense\n{user}");
+        let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(9);
+        for (id, text) in ids.iter().zip([user, user, &damaged]) {
+            let path = folder.join(format!("{id}.jsonl"));
+            fs::write(&path, text).unwrap();
+            // The newest id counts among those of one time.
+            let file = fs::File::options().append(true).open(path).unwrap();
+            file.set_modified(time).unwrap();
+        }
+        assert_eq!(list(&folder)[0].id, ids[2]);
+        assert_eq!(newest_valid(&folder, &folders).unwrap().id, ids[1]);
     }
 
     #[test]

@@ -4,14 +4,17 @@
 //! synced at each turn's end against power loss. A torn last line is cut off at the next open
 //! (spec 13.2a). A lock on the file says who writes it.
 
+use super::lines::{self, At};
+use super::snapshot;
 use crate::regular;
 use engine::redact::redact_record;
 use nix::fcntl::{Flock, FlockArg};
 use protocol::record::{Line, Record, VERSION};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The most bytes of a log that are read (spec 13.2c).
@@ -80,6 +83,14 @@ pub struct Log {
     seq: u64,
     /// Bytes of whole lines. A write that failed may have left a part of one behind them.
     whole: u64,
+    /// What the last write was to add, if it failed.
+    torn: Option<Vec<u8>>,
+    /// The log that another process spoiled, until somebody was told of it.
+    left: Option<PathBuf>,
+    /// Lines that a snapshot covers, and the records that it has.
+    covered: (u64, u64),
+    /// It was over the cap when it was opened.
+    is_large: bool,
     /// Made when the log is, so that it is known for one of ours (`Folders::vouches`).
     voucher: Option<Voucher>,
 }
@@ -101,12 +112,17 @@ impl Log {
             held: Vec::new(),
             seq: 0,
             whole: 0,
+            torn: None,
+            left: None,
+            covered: (0, 0),
+            is_large: false,
             voucher,
         }
     }
 
-    /// Opens an existing log for writing, cuts a torn last line off, and reads it.
-    pub fn open(path: PathBuf) -> Result<(Self, Vec<Record>), LogError> {
+    /// Opens an existing log for writing and cuts a torn last line off: its writer is dead, for the lock is ours. Answers
+    /// its records, condensed: they fold into the same session. What its snapshot covers is not read, if there is one.
+    pub fn open(path: PathBuf, snapshot: Option<&Path>) -> Result<(Self, Vec<Record>), LogError> {
         let fail = |error| LogError::Io {
             path: path.clone(),
             error,
@@ -120,20 +136,55 @@ impl Log {
             .map_err(fail)?;
         let file = Flock::lock(file, FlockArg::LockExclusiveNonblock)
             .map_err(|_| LogError::Busy(path.clone()))?;
-        let (records, whole) = read(&path)?;
+        let bytes = file.metadata().map_err(fail)?.len();
+        let opened = snapshot::open(&path, snapshot, bytes)?;
+        let At { bytes: whole, seq } = opened.end;
         file.set_len(whole).map_err(fail)?;
-        let seq = records.len() as u64;
-        Ok((
-            Self {
-                path,
-                file: Some(file),
-                held: Vec::new(),
-                seq,
-                whole,
-                voucher: None,
-            },
-            records,
-        ))
+        let log = Self {
+            file: Some(file),
+            seq,
+            whole,
+            covered: (opened.covered.seq, opened.n_condensed),
+            is_large: opened.is_large(),
+            ..Self::new(path, None)
+        };
+        Ok((log, opened.fold.into_records()))
+    }
+
+    /// Over the cap: it was opened from its snapshot, and could not be without it.
+    pub fn is_large(&self) -> bool {
+        self.is_large
+    }
+
+    /// The end of what was written.
+    pub fn end(&self) -> At {
+        At {
+            bytes: self.whole,
+            seq: self.seq,
+        }
+    }
+
+    /// Whether so much was written since the last snapshot that it is time for another: `every` so many records, and less often
+    /// where snapshots are long, so that a log of any length is not condensed more than a few times over. 0: never.
+    pub fn wants_snapshot(&mut self, every: u64) -> bool {
+        let (seq, n_condensed) = self.covered;
+        let is_due = every > 0 && self.seq - seq.min(self.seq) >= every.max(n_condensed / 4);
+        if is_due {
+            // The next one is about as long as what it is made of, at most.
+            self.covered = (self.seq, n_condensed + self.seq - seq);
+        }
+        is_due
+    }
+
+    /// Whether something was written since the last snapshot.
+    pub fn is_behind(&self) -> bool {
+        self.file.is_some() && self.seq > self.covered.0
+    }
+
+    /// Where the session's log was, if another process has written into it since this was last asked: the session goes on in a log of its
+    /// own (spec 13.3).
+    pub fn take_conflict(&mut self) -> Option<PathBuf> {
+        self.left.take()
     }
 
     pub fn path(&self) -> &Path {
@@ -148,6 +199,7 @@ impl Log {
             self.held.push(record);
             return Ok(());
         }
+        self.make_whole()?;
         let mut bytes = Vec::new();
         let mut seq = self.seq;
         for record in self.held.iter().chain([&record]) {
@@ -167,16 +219,71 @@ impl Log {
                 vouch(voucher)?;
             }
         }
-        if let Some(file) = &mut self.file {
-            // What a full disk left of the last write is taken away, so that a torn line can only be the last.
-            if file.metadata()?.len() > self.whole {
-                file.set_len(self.whole)?;
-            }
-            file.write_all(&bytes)?;
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.write_all(&bytes)
+        {
+            self.torn = Some(bytes);
+            return Err(error);
         }
         self.whole += bytes.len() as u64;
         self.held.clear();
         self.seq = seq;
+        Ok(())
+    }
+
+    /// Sees that the file ends where this process left it. What a full disk left of the last write is taken away, so that a torn line can
+    /// only be the last. What is not ours is not touched: somebody writes this log in spite of the lock.
+    fn make_whole(&mut self) -> io::Result<()> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let torn = self.torn.take();
+        let len = file.metadata()?.len();
+        if len == self.whole {
+            return Ok(());
+        }
+        if let Some(torn) = torn {
+            let mut behind = Vec::new();
+            let mut reader = regular::open(&self.path)?;
+            reader.seek(SeekFrom::Start(self.whole))?;
+            reader
+                .take(torn.len() as u64 + 1)
+                .read_to_end(&mut behind)?;
+            if len > self.whole && torn.starts_with(&behind) {
+                return file.set_len(self.whole);
+            }
+        }
+        self.go_on_elsewhere()
+    }
+
+    /// Goes on in a new log that has all that this process knows to be whole.
+    fn go_on_elsewhere(&mut self) -> io::Result<()> {
+        let stem = self.path.with_extension("");
+        let mut n = 1;
+        let (path, file) = loop {
+            let name = format!("{}.{}.{n}.conflict.jsonl", stem.display(), process::id());
+            let path = PathBuf::from(name);
+            match create(&path) {
+                Ok(file) => break (path, file),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,
+                Err(error) => return Err(error),
+            }
+        };
+        let mut to: &File = &file;
+        let mut end = At::default();
+        let copied = lines::raw(&self.path, end, self.whole, |_, line| {
+            to.write_all(line).map_err(|error| LogError::Io {
+                path: path.clone(),
+                error,
+            })?;
+            Ok(true)
+        });
+        end = copied.map_err(|it| io::Error::other(it.to_string()))?;
+        self.whole = end.bytes;
+        self.seq = end.seq;
+        self.covered = (0, 0);
+        self.file = Some(file);
+        self.left = Some(std::mem::replace(&mut self.path, path));
         Ok(())
     }
 
@@ -215,53 +322,16 @@ fn vouch(voucher: &Voucher) -> io::Result<()> {
     fs::write(&voucher.path, &voucher.scratchpad)
 }
 
-/// Reads a log's records, and how many of its bytes are whole lines.
+/// Reads a log's records, and how many of its bytes are whole lines. All of them: for a log of which only a part or the present state
+/// is needed, there are [`lines`] and [`snapshot`].
 pub fn read(path: &Path) -> Result<(Vec<Record>, u64), LogError> {
-    let fail = |error| LogError::Io {
-        path: path.to_path_buf(),
-        error,
-    };
-    let bytes = regular::read_capped(path, MAX_BYTES)
-        .map_err(fail)?
-        .ok_or_else(|| LogError::TooLarge(path.to_path_buf()))?;
-    let mut records = Vec::new();
-    let mut whole = 0;
-    for (number, line) in bytes.split_inclusive(|it| *it == b'\n').enumerate() {
-        // The last line without its end was being written when its writer died.
-        if !line.ends_with(b"\n") {
-            break;
-        }
-        match serde_json::from_slice::<Line>(line) {
-            Ok(line) if line.v > VERSION => {
-                return Err(LogError::Newer {
-                    path: path.to_path_buf(),
-                    version: line.v,
-                });
-            }
-            Ok(line) => records.push(line.record),
-            Err(_) => {
-                if let Some(version) = newer(line) {
-                    return Err(LogError::Newer {
-                        path: path.to_path_buf(),
-                        version,
-                    });
-                }
-                return Err(LogError::Broken {
-                    path: path.to_path_buf(),
-                    line: number + 1,
-                });
-            }
-        }
-        whole += line.len() as u64;
+    let bytes = lines::len(path)?;
+    if bytes > MAX_BYTES {
+        return Err(LogError::TooLarge(path.to_path_buf()));
     }
-    Ok((records, whole))
-}
-
-/// The version of a line that this build cannot read, if it says one that is newer.
-fn newer(line: &[u8]) -> Option<u32> {
-    let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-    let version = u32::try_from(value.get("v")?.as_u64()?).ok()?;
-    (version > VERSION).then_some(version)
+    let mut records = Vec::new();
+    let end = lines::records(path, At::default(), bytes, |it| records.push(it))?;
+    Ok((records, end.bytes))
 }
 
 pub fn now_ms() -> u64 {
@@ -273,6 +343,7 @@ pub fn now_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::session::condense;
     use protocol::session::{Mode, TurnId};
 
     fn started() -> Record {
@@ -300,10 +371,10 @@ mod tests {
         assert!(!path.exists(), "an empty session is not kept");
         log.append(user("one\ntwo")).unwrap();
         drop(log);
-        let (log, records) = Log::open(path.clone()).unwrap();
-        assert_eq!(records, [started(), user("one\ntwo")]);
+        let (log, records) = Log::open(path.clone(), None).unwrap();
+        assert_eq!(records, condense(&[started(), user("one\ntwo")]));
         assert!(
-            matches!(Log::open(path.clone()), Err(LogError::Busy(_))),
+            matches!(Log::open(path.clone(), None), Err(LogError::Busy(_))),
             "one writer at a time"
         );
         drop(log);
@@ -323,12 +394,53 @@ mod tests {
         log.append(user("a")).unwrap();
         let torn = b"{\"v\":1,\"se";
         log.file.as_mut().unwrap().write_all(torn).unwrap();
+        log.torn = Some(b"{\"v\":1,\"seq\":2}\n".to_vec());
         log.append(user("b")).unwrap();
         assert_eq!(read(&path).unwrap().0, [started(), user("a"), user("b")]);
         drop(log);
-        let (mut log, _) = Log::open(path.clone()).unwrap();
+        let (mut log, _) = Log::open(path.clone(), None).unwrap();
         log.append(user("c")).unwrap();
         assert_eq!(read(&path).unwrap().0.len(), 4);
+    }
+
+    #[test]
+    fn what_another_process_wrote_is_left_alone_and_the_session_goes_on_in_a_log_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("20250101_000000_000.jsonl");
+        let mut log = Log::new(path.clone(), None);
+        log.append(started()).unwrap();
+        log.append(user("a")).unwrap();
+        assert_eq!(log.take_conflict(), None);
+        let mut other = OpenOptions::new().append(true).open(&path).unwrap();
+        other.write_all(b"{\"v\":1,\"of\":\"another\"}\n").unwrap();
+        let both = fs::read(&path).unwrap();
+        log.append(user("b")).unwrap();
+        log.append(user("c")).unwrap();
+        assert_eq!(log.take_conflict(), Some(path.clone()));
+        assert_eq!(log.take_conflict(), None);
+        assert_eq!(fs::read(&path).unwrap(), both);
+        let name = log.path().file_name().unwrap().to_str().unwrap();
+        let pid = process::id();
+        assert_eq!(name, format!("20250101_000000_000.{pid}.1.conflict.jsonl"));
+        let records = read(log.path()).unwrap().0;
+        assert_eq!(records, [started(), user("a"), user("b"), user("c")]);
+        let listed = crate::store::list(folder.path());
+        assert_eq!(listed.len(), 1, "{listed:?}");
+    }
+
+    #[test]
+    fn a_snapshot_is_due_ever_more_seldom_as_it_grows() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = Log::new(folder.path().join("x.jsonl"), None);
+        let mut n_due = 0;
+        for at in 0..4_000 {
+            log.append(user("a")).unwrap();
+            let is_due = log.wants_snapshot(100);
+            assert!(at > 100 || is_due == (at == 99), "{at}");
+            n_due += u32::from(is_due);
+        }
+        assert!((8..24).contains(&n_due), "{n_due}");
+        assert!(!log.wants_snapshot(0));
     }
 
     #[test]
@@ -343,11 +455,10 @@ mod tests {
         let whole = fs::read(&path).unwrap();
         for cut in 0..=whole.len() {
             fs::write(&path, &whole[..cut]).unwrap();
-            let (mut log, records) = Log::open(path.clone()).unwrap();
-            assert_eq!(
-                records.len(),
-                whole[..cut].iter().filter(|it| **it == b'\n').count()
-            );
+            let (mut log, records) = Log::open(path.clone(), None).unwrap();
+            assert_eq!(records, condense(&read(&path).unwrap().0));
+            let n = whole[..cut].iter().filter(|it| **it == b'\n').count();
+            assert_eq!(log.end().seq, n as u64);
             log.append(user("c")).unwrap();
             drop(log);
             assert_eq!(read(&path).unwrap().0.last(), Some(&user("c")));

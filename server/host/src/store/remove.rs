@@ -34,6 +34,7 @@ pub fn remove(folders: &Folders, log: &Path) -> Result<(), LogError> {
     for path in files_beside(log) {
         gone(fs::remove_file(&path)).map_err(|error| LogError::Io { path, error })?;
     }
+    gone(fs::remove_file(folders.snapshot(log))).map_err(fail)?;
     gone(fs::remove_file(folders.voucher(log))).map_err(fail)?;
     gone(fs::remove_file(log)).map_err(fail)?;
     drop(held);
@@ -48,7 +49,7 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// The files that bear the session's id, the log aside: its snapshot, what is known of it, the log of a conflict.
+/// The files that bear the session's id, the log aside: what is known of it, the log of a conflict.
 fn files_beside(log: &Path) -> Vec<std::path::PathBuf> {
     let id = log.file_stem().unwrap_or_default().to_string_lossy();
     let start = format!("{id}.");

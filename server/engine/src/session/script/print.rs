@@ -258,6 +258,7 @@ fn append(record: &Record) -> String {
             )
         }
         Record::Told { answer: _, text } => format!("told {text:?}"),
+        Record::Carried(it) => format!("carried {it:?}"),
         Record::Mode { mode } => format!("mode {}", mode.id()),
         Record::Model { model } => format!("model {model}"),
         Record::Reasoning { model, level } => {

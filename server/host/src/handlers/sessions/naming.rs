@@ -9,7 +9,7 @@ use crate::lsp::{Error, Reply, code, error};
 use crate::main_loop::Host;
 use crate::perform::invalid;
 use crate::show;
-use crate::store::{self, Log, LogError};
+use crate::store::{self, Folders, Log, LogError};
 use engine::archive;
 use engine::session::{Effect, replay};
 use protocol::acp;
@@ -36,7 +36,7 @@ impl Host {
             self.retitle(&key, title.clone());
         } else {
             let found = self.locate(&key, params.cwd.as_deref())?;
-            rename(found.log, title.clone())
+            rename(&self.folders, found.log, title.clone())
                 .map_err(|it| error(code::REQUEST_FAILED, it.to_string()))?;
         }
         Ok(RenameSessionResult { title })
@@ -138,9 +138,9 @@ impl Host {
 ///
 /// # Errors
 /// Where another process has it open, or its log cannot be read or written.
-pub(crate) fn rename(log: PathBuf, title: String) -> Result<(), LogError> {
+pub(crate) fn rename(folders: &Folders, log: PathBuf, title: String) -> Result<(), LogError> {
     let path = log.clone();
-    let (mut log, _) = Log::open(log)?;
+    let (mut log, _) = Log::open(log, Some(&folders.snapshot(&path)))?;
     let record = Record::Title { title };
     log.append(record)
         .map_err(|error| LogError::Io { path, error })
