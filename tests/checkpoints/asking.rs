@@ -66,9 +66,11 @@ fn the_commands_are_announced_and_answered_without_the_model() {
             "stop",
             "add-dir",
             "permissions",
-            "forget",
             "model",
             "reasoning",
+            "compact",
+            "autocompact",
+            "context",
             "usage"
         ]
     );
