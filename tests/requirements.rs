@@ -18,12 +18,12 @@ fn requirements_with_a_test() {
     let table = table(&found);
     eprintln!("{table}");
     expect![[r#"
-        R: 77 of 217
-          1-99: 63 of 99
-          100-199: 7 of 100
+        R: 93 of 217
+          1-99: 64 of 99
+          100-199: 22 of 100
           200-217: 7 of 18
-          tested: 6-68 102-107 109 211-217
-          not yet: 1-5 69-101 108 110-210
+          tested: 1 6-68 102-108 110-124 211-217
+          not yet: 2-5 69-101 109 125-210
         S: 0 of 72
           1-72: 0 of 72
           tested: none

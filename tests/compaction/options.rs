@@ -25,7 +25,7 @@ fn what_fills_the_window_is_shown_part_by_part() {
     let stage = stage(WINDOW);
     stage
         .workspace
-        .write("AGENTS.md", &"Write tests. ".repeat(400));
+        .write("AGENTS.md", "Write tests. ".repeat(400));
     let session = stage.editor.new_session();
     turn(&stage, &session, &"long ".repeat(800), "first", 20_000);
     let report = report(&stage, &session);

@@ -1122,6 +1122,49 @@ export interface ModelUsage {
     cost?: number | null;
 }
 
+/** Of which session. */
+export interface ContextParams {
+    sessionId: string;
+}
+
+/** What the next request would hold, in tokens. */
+export interface ContextReport {
+    /**
+     * All of it: as the provider counted it last, with an estimate of what came since, or an estimate of
+     * all.
+     */
+    used: number;
+    /** The window; 0 where it is not known. */
+    size: number;
+    /** What is kept free of it for the answer. */
+    reserve: number;
+    /** From where on older history is summarised; missing where it is not by itself. */
+    threshold?: number | null;
+    /** What it consists of, in the order of the request; each an estimate. */
+    parts: ContextPart[];
+    /** The same for a person, in lines. */
+    text: string;
+}
+
+/** One part of it. */
+export interface ContextPart {
+    part: Part;
+    /** An estimate. */
+    tokens: number;
+}
+
+/** What a part is. */
+export type Part =
+    | "skills" | "memory" | "pictures"
+    | "system"
+    | "instructions"
+    | "tools"
+    | "summary"
+    | "user"
+    | "told"
+    | "answers"
+    | "results";
+
 /** A side question. It can be asked at any time, also while a turn runs. */
 export interface BtwParams {
     sessionId: string;

@@ -39,6 +39,7 @@
 ---| '"undine/auth/clear"' # Takes a provider's key out of the system's keyring. agent.ClearKeyParams -> agent.ClearKeyResult
 ---| '"undine/models"' # Lists the models that can be chosen, by provider, with their windows and prices. agent.ListModelsParams -> agent.ModelList
 ---| '"undine/usage"' # The tokens a session has used, by model, and what they cost. agent.UsageParams -> agent.UsageReport
+---| '"undine/context"' # What fills a session's window, part by part. agent.ContextParams -> agent.ContextReport
 ---| '"undine/btw"' # Asks something beside the conversation, at any time. Nothing of it is kept in the session. agent.BtwParams -> agent.BtwResult
 ---| '"undine/btw/clear"' # Forgets what was asked beside a session, so that the next such question is asked without it. agent.ClearBtwParams -> agent.ClearBtwResult
 ---| '"session/cancel"' # Ends the running turn; every running and queued prompt of the session is answered with the stop reason `cancelled`. agent.CancelNotification
@@ -787,6 +788,36 @@
 ---@field output integer Tokens that were written, thoughts aside.
 ---@field reasoning integer Tokens that were written while thinking.
 ---@field cost? number|vim.NIL US dollars; missing where the price is not known.
+
+--- Of which session.
+---@class agent.ContextParams
+---@field sessionId string
+
+--- What the next request would hold, in tokens.
+---@class agent.ContextReport
+---@field used integer All of it: as the provider counted it last, with an estimate of what came since, or an estimate of all.
+---@field size integer The window; 0 where it is not known.
+---@field reserve integer What is kept free of it for the answer.
+---@field threshold? integer|vim.NIL From where on older history is summarised; missing where it is not by itself.
+---@field parts agent.ContextPart[] What it consists of, in the order of the request; each an estimate.
+---@field text string The same for a person, in lines.
+
+--- One part of it.
+---@class agent.ContextPart
+---@field part agent.Part
+---@field tokens integer An estimate.
+
+--- What a part is.
+---@alias agent.Part
+---| '"skills"|"memory"|"pictures"'
+---| '"system"'
+---| '"instructions"'
+---| '"tools"'
+---| '"summary"'
+---| '"user"'
+---| '"told"'
+---| '"answers"'
+---| '"results"'
 
 --- A side question. It can be asked at any time, also while a turn runs.
 ---@class agent.BtwParams
