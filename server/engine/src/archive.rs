@@ -7,7 +7,7 @@ mod fork;
 mod search;
 
 pub use fork::{Fork, fork_at};
-pub use search::{Hit, Words, search};
+pub use search::{Hit, Words};
 
 use crate::redact::redact;
 use crate::text::visible_line;

@@ -42,10 +42,55 @@ struct Head<'a> {
 }
 
 fn mark(line: &[u8]) -> Mark {
+    if let Some(mark) = mark_at_once(line) {
+        return mark;
+    }
     let Ok(head) = serde_json::from_slice::<Head<'_>>(line) else {
         return Mark::Other;
     };
     Mark::of_fields(&head.kind, head.answer, head.call)
+}
+
+/// The same of a line as this build writes it, whose rest need not be looked at.
+fn mark_at_once(line: &[u8]) -> Option<Mark> {
+    /// Bytes in which the fields of a line and the first of its record stand.
+    const HEAD: usize = 160;
+    const KIND: &str = "\"type\":\"";
+    // A character may be cut at the end.
+    let head = line.get(..HEAD).unwrap_or(line).utf8_chunks().next()?;
+    let (before, rest) = head.valid().split_once(KIND)?;
+    if !before.starts_with("{\"v\":") || before[1..].contains('{') {
+        return None;
+    }
+    let (kind, rest) = rest.split_once('"')?;
+    let field = |rest: &'_ str, name: &str| -> Option<u64> {
+        let rest = rest.strip_prefix(",\"")?.strip_prefix(name)?;
+        let rest = rest.strip_prefix("\":")?;
+        let end = rest.find([',', '}'])?;
+        rest[..end].parse().ok()
+    };
+    let after = |rest: &'_ str| rest[1..].find(',').map(|at| at + 1);
+    Some(match kind {
+        "user" | "void" => Mark::of_fields(kind, None, None),
+        "assistant" => Mark::of_fields(kind, Some(field(rest, "answer")?), None),
+        "call" => {
+            let answer = field(rest, "answer")?;
+            let call = field(&rest[after(rest)?..], "call")?;
+            Mark::of_fields(kind, Some(answer), Some(call))
+        }
+        "result" => Mark::of_fields(kind, None, Some(field(rest, "call")?)),
+        _ => Mark::Other,
+    })
+}
+
+/// The number of the message to which the line behind so many bytes belongs.
+pub fn number_at(log: &Path, bytes: u64) -> Result<u64, LogError> {
+    let mut numbers = Numbers::default();
+    lines::raw(log, At::default(), u64::MAX, |at, line| {
+        numbers.take(mark(line));
+        Ok(at.bytes < bytes)
+    })?;
+    Ok(numbers.count())
 }
 
 /// At most `limit` messages before the one of the number `before`, the newest of them; without it, of the session. `until` counts the
@@ -150,7 +195,56 @@ mod tests {
     use super::*;
     use crate::store::Log;
     use protocol::record::Record;
-    use protocol::session::TurnId;
+    use protocol::session::{CallId, TurnId};
+
+    #[test]
+    fn a_line_is_marked_at_once_as_its_record_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl");
+        let mut log = Log::new(path.clone(), None);
+        let text = "\"type\":\"void\" \u{e4}".repeat(40);
+        let records = [
+            Record::User {
+                turn: TurnId(0),
+                text: text.clone(),
+                pictures: Vec::new(),
+            },
+            Record::Assistant {
+                answer: 12,
+                text: text.clone(),
+                thought: String::new(),
+                raw: None,
+                cut: false,
+            },
+            Record::Call {
+                answer: 12,
+                call: CallId(34),
+                id: text.clone(),
+                tool: text.clone(),
+                arguments: text.clone(),
+                native: None,
+            },
+            Record::Void { answer: 12 },
+            Record::Title { title: text },
+        ];
+        records
+            .iter()
+            .for_each(|it| log.append(it.clone()).unwrap());
+        let mut n = 0;
+        lines::raw(&path, At::default(), log.end().bytes, |_, line| {
+            assert_eq!(mark_at_once(line), Some(Mark::of(&records[n])));
+            n += 1;
+            Ok(true)
+        })
+        .unwrap();
+        assert_eq!(n, records.len());
+        let result = br#"{"v":1,"seq":0,"time":0,"type":"result","call":7,"outcome":"success"}"#;
+        assert_eq!(mark_at_once(result), Some(Mark::Result(CallId(7))));
+        // Whatever order another wrote it in.
+        let other = br#"{"call":7,"type":"result"}"#;
+        assert_eq!(mark_at_once(other), None);
+        assert_eq!(mark(other), Mark::Result(CallId(7)));
+    }
 
     #[test]
     fn pages_from_the_end_make_up_the_whole() {

@@ -13,74 +13,76 @@ use std::path::Path;
 const CHUNK: usize = 1 << 20;
 /// The most bytes of a line: a longer one is passed over.
 const MOST_LINE: usize = 64 << 20;
-/// Characters that are shown on each side of the first word.
-const AROUND: usize = 160;
+/// The part of a log, from its end on, that is looked at before what is older.
+const WINDOW: u64 = 8 << 20;
 
-/// Words that a message must have, all of them, case ignored.
-pub struct Words {
-    /// The longest one as the log's JSON has it, or another of them.
+/// What messages are looked for.
+pub struct Pattern {
+    /// What stands in each line that can be of one.
     raw: Regex,
+    /// Words that its text must have, all of them, case ignored.
     all: Vec<Regex>,
+    is_prompt: bool,
 }
 
-/// A message that has them.
+/// A record of a message that has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// Bytes of the log before its line.
     pub at: u64,
-    /// Who said it: `user`, `assistant` or `tool`.
-    pub role: &'static str,
-    /// What stands around the first word, in one line.
-    pub snippet: String,
+    pub text: String,
 }
 
-impl Words {
-    /// None without a word.
-    pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let words: Vec<&str> = words.into_iter().filter(|it| !it.is_empty()).collect();
+impl Pattern {
+    /// Messages that have these words. None without a word.
+    pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let words: Vec<&str> = words.into_iter().collect();
         let longest = words.iter().max_by_key(|it| it.len())?;
         // The log writes quotation marks and control characters in JSON's way, and all others as they are.
         let escaped = serde_json::to_string(longest).ok()?;
         let inner = escaped.get(1..escaped.len() - 1)?;
-        let all = words.iter().map(|it| pattern(it));
         Some(Self {
-            raw: pattern(inner)?,
-            all: all.collect::<Option<_>>()?,
+            raw: regex(inner)?,
+            all: words.iter().map(|it| regex(it)).collect::<Option<_>>()?,
+            is_prompt: false,
+        })
+    }
+
+    /// What the person wrote that has these words; all of it without a word.
+    pub fn of_prompts<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        Some(Self {
+            raw: regex(r#""type":"user""#)?,
+            all: words.into_iter().map(regex).collect::<Option<_>>()?,
+            is_prompt: true,
         })
     }
 
     /// What a line has to say of them.
     fn hit(&self, at: u64, line: &[u8]) -> Option<Hit> {
         let record = serde_json::from_slice::<Line>(line).ok()?.record;
-        let (role, text) = text_of(&record)?;
-        if !self.all.iter().all(|it| it.is_match(text.as_bytes())) {
+        if self.is_prompt && !matches!(record, Record::User { .. }) {
             return None;
         }
-        let first = self.all.first()?.find(text.as_bytes())?;
-        Some(Hit {
-            at,
-            role,
-            snippet: snippet(&text, first.start(), first.end()),
-        })
+        let text = text_of(record)?;
+        let has_all = self.all.iter().all(|it| it.is_match(text.as_bytes()));
+        has_all.then_some(Hit { at, text })
     }
 }
 
-fn pattern(word: &str) -> Option<Regex> {
+fn regex(word: &str) -> Option<Regex> {
     let mut builder = RegexBuilder::new(&regex::escape(word));
     builder.case_insensitive(true).build().ok()
 }
 
-/// What can be found of a record, and who said it.
-fn text_of(record: &Record) -> Option<(&'static str, String)> {
+/// What can be found of a record: what is part of a message. The answer of a command would only repeat what was looked for.
+fn text_of(record: Record) -> Option<String> {
     Some(match record {
-        Record::User { text, .. } => ("user", text.clone()),
-        Record::Assistant { text, .. } => ("assistant", text.clone()),
+        Record::User { text, .. }
+        | Record::Assistant { text, .. }
+        | Record::Result { text, .. } => text,
         Record::Call {
             tool, arguments, ..
-        } => ("assistant", format!("{tool} {arguments}")),
-        Record::Result { text, .. } | Record::Replayed { text, .. } => ("tool", text.clone()),
-        Record::Command { text, answer } => ("user", format!("{text}\n{answer}")),
-        Record::Compacted { summary, .. } => ("assistant", summary.clone()),
+        } => format!("{tool} {arguments}"),
         Record::Started { .. }
         | Record::Forked { .. }
         | Record::Title { .. }
@@ -91,7 +93,10 @@ fn text_of(record: &Record) -> Option<(&'static str, String)> {
         | Record::Remembered { .. }
         | Record::Forgot { .. }
         | Record::Edit { .. }
+        | Record::Command { .. }
+        | Record::Replayed { .. }
         | Record::Told { .. }
+        | Record::Compacted { .. }
         | Record::Checklist { .. }
         | Record::Goal { .. }
         | Record::Style { .. }
@@ -104,32 +109,48 @@ fn text_of(record: &Record) -> Option<(&'static str, String)> {
     })
 }
 
-fn snippet(text: &str, start: usize, end: usize) -> String {
-    let before = text.get(..start).unwrap_or_default();
-    let from = before.char_indices().rev().take(AROUND).last();
-    let from = from.map_or(start, |(at, _)| at);
-    let after = text.get(end..).unwrap_or_default();
-    let to = after
-        .char_indices()
-        .nth(AROUND)
-        .map_or(text.len(), |(at, _)| end + at);
-    let words = text.get(from..to).unwrap_or_default().split_whitespace();
-    words.collect::<Vec<&str>>().join(" ")
-}
-
-/// The messages of a log that have the words, the oldest first, at most `most`.
-pub fn search(log: &Path, words: &Words, most: usize) -> io::Result<Vec<Hit>> {
+/// All hits of a log, the oldest first.
+pub fn all(log: &Path, pattern: &Pattern) -> io::Result<Vec<Hit>> {
     let file = regular::open(log)?;
     let len = file.metadata()?.len();
-    let half = line_start(&file, len / 2, len)?;
+    between(&file, 0, len, pattern)
+}
+
+/// The newest hit of a log. What is older than it is not looked at.
+pub fn newest(log: &Path, pattern: &Pattern) -> io::Result<Option<Hit>> {
+    let file = regular::open(log)?;
+    let mut end = file.metadata()?.len();
+    let mut window = WINDOW;
+    while end > 0 {
+        let start = match end.checked_sub(window) {
+            None | Some(0) => 0,
+            Some(middle) => line_start(&file, middle, end)?,
+        };
+        if start == end {
+            // One line is longer than that.
+            window *= 2;
+            continue;
+        }
+        let mut hits = between(&file, start, end, pattern)?;
+        if let Some(hit) = hits.pop() {
+            return Ok(Some(hit));
+        }
+        end = start;
+        window = WINDOW;
+    }
+    Ok(None)
+}
+
+/// The hits between two lines' starts.
+fn between(file: &File, from: u64, to: u64, pattern: &Pattern) -> io::Result<Vec<Hit>> {
+    let half = line_start(file, from + (to - from) / 2, to)?;
     let (first, second) = std::thread::scope(|scope| {
-        let second = scope.spawn(|| part(&file, half, len, words, most));
-        let first = part(&file, 0, half, words, most);
+        let second = scope.spawn(|| part(file, half, to, pattern));
+        let first = part(file, from, half, pattern);
         (first, second.join())
     });
     let mut hits = first?;
     hits.extend(second.unwrap_or_else(|_| Err(io::Error::other("the search has failed")))?);
-    hits.truncate(most);
     Ok(hits)
 }
 
@@ -150,11 +171,11 @@ fn line_start(file: &File, mut at: u64, len: u64) -> io::Result<u64> {
 }
 
 /// The hits of whole lines from one line's start to another's.
-fn part(file: &File, from: u64, to: u64, words: &Words, most: usize) -> io::Result<Vec<Hit>> {
+fn part(file: &File, from: u64, to: u64, pattern: &Pattern) -> io::Result<Vec<Hit>> {
     let mut hits = Vec::new();
     // What is held begins with a line's start.
     let (mut held, mut at, mut read): (Vec<u8>, u64, u64) = (Vec::new(), from, from);
-    while read < to && hits.len() < most {
+    while read < to {
         let old = held.len();
         let wanted = usize::try_from(to - read).unwrap_or(CHUNK).min(CHUNK);
         held.resize(old + wanted, 0);
@@ -172,7 +193,7 @@ fn part(file: &File, from: u64, to: u64, words: &Words, most: usize) -> io::Resu
             }
             continue;
         };
-        look(&held[..end], at, words, most, &mut hits);
+        look(&held[..end], at, pattern, &mut hits);
         held.drain(..end);
         at += end as u64;
     }
@@ -180,16 +201,13 @@ fn part(file: &File, from: u64, to: u64, words: &Words, most: usize) -> io::Resu
 }
 
 /// The hits of whole lines.
-fn look(lines: &[u8], at: u64, words: &Words, most: usize, hits: &mut Vec<Hit>) {
+fn look(lines: &[u8], at: u64, pattern: &Pattern, hits: &mut Vec<Hit>) {
     let mut from = 0;
-    while let Some(found) = words.raw.find_at(lines, from) {
+    while let Some(found) = pattern.raw.find_at(lines, from) {
         let start = memchr::memrchr(b'\n', &lines[..found.start()]).map_or(0, |it| it + 1);
         let end = memchr::memchr(b'\n', &lines[found.start()..]);
         let end = end.map_or(lines.len(), |it| found.start() + it + 1);
-        hits.extend(words.hit(at + start as u64, &lines[start..end]));
-        if hits.len() >= most {
-            return;
-        }
+        hits.extend(pattern.hit(at + start as u64, &lines[start..end]));
         from = end;
     }
 }
