@@ -38,7 +38,7 @@ fn json_is_one_object_at_the_end() {
 #[test]
 fn bug_087_every_line_of_ndjson_is_an_event_and_nothing_else_is_on_stdout() {
     let alone = Alone::new();
-    let child = alone.start(&["run", "-f", "ndjson", "go"]);
+    let child = alone.start(&["run", "--mode", "full_access", "-f", "ndjson", "go"]);
     let mut asked = alone.model.next();
     asked.say("I look.");
     asked.call("agent", json!({"prompt": "look", "type": "explore"}));
