@@ -18,7 +18,6 @@ const NO_VIEW: &str =
     "the plugin has no view of processes yet; the prompts `/logs` and `/stop` serve";
 
 const NO_VIEW_OF_MEMORY: &str = "the plugin has no view of the memory yet; the prompts `/memory`, `/remember` and `/forget` serve";
-const NO_AGENTS: &str = "the plugin has no view of subagents yet; their calls show what they do, and the prompt `/agents` serves";
 
 const EDITORS: &[Editor] = &[
     Editor {
@@ -53,9 +52,7 @@ const EDITORS: &[Editor] = &[
             ("undine/process/list", NO_VIEW),
             ("undine/process/read", NO_VIEW),
             ("undine/process/stop", NO_VIEW),
-            ("undine/process/detach", NO_VIEW),
             ("undine/process/changed", NO_VIEW),
-            ("undine/agent/detach", NO_AGENTS),
         ],
     },
     Editor {

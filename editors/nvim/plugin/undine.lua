@@ -20,6 +20,10 @@ command("UndineStop", function()
   require("undine.session").stop()
 end, { desc = "Cancel the running turn" })
 
+command("UndineDetach", function()
+  require("undine.background").detach()
+end, { desc = "Move what the turn waits for to the background" })
+
 command("UndineAccept", function(args)
   require("undine.approvals").accept(args.args)
 end, {
@@ -143,6 +147,7 @@ end, {
 local plugs = {
   ["undine-chat"] = "Undine",
   ["undine-stop"] = "UndineStop",
+  ["undine-detach"] = "UndineDetach",
   ["undine-accept"] = "UndineAccept",
   ["undine-reject"] = "UndineReject",
   ["undine-review"] = "UndineReview",

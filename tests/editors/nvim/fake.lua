@@ -29,6 +29,9 @@ M.results = {
   end,
 }
 
+--- How a request without a result fails; a case may say it.
+M.errors = {}
+
 --- The changes of a file as the server tells them now: for the text that it knows.
 local function review_file(uri)
   local file = M.review[uri] or { hunks = {} }
@@ -113,7 +116,7 @@ function M.cmd(dispatchers)
       elseif M.results[method] then
         reply(nil, M.results[method](wire(params)))
       else
-        reply({ code = -32601, message = "no such method" })
+        reply(M.errors[method] or { code = -32601, message = "no such method" })
       end
       return true, last_id
     end,

@@ -244,6 +244,10 @@ local function make_view()
   map(view.prompt, "n", keys.earlier, function()
     require("undine.sessions").earlier()
   end, "search earlier prompts")
+  map(view.prompt, "n", keys.detach, function()
+    require("undine.background").detach()
+  end, "move what the turn waits for to the background")
+  require("undine.completion").attach(view.prompt)
   for _, buf in ipairs({ view.transcript, view.prompt }) do
     state.on_wipeout(buf, function()
       if state.view == view then

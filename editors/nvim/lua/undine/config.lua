@@ -22,6 +22,8 @@ local M = {}
 ---@field send? string|false
 ---@field send_insert? string|false
 ---@field earlier? string|false
+---@field complete? string|false
+---@field detach? string|false
 ---@field stop? string|false
 ---@field toggle? string|false
 
@@ -107,6 +109,10 @@ M.defaults = {
     send_insert = "<C-s>",
     -- Search what you wrote before, in the prompt, in normal mode.
     earlier = "<C-r>",
+    -- Complete a command or a mention in the prompt, in insert mode. A mapping of your own stays.
+    complete = "<Tab>",
+    -- Move what the turn waits for to the background, in the prompt, in normal mode.
+    detach = "<C-b>",
     -- Cancel the running turn, in the chat.
     stop = "<C-c>",
     -- Unfold or fold a thought or an output, in the chat.

@@ -103,6 +103,9 @@ M.panel = nil
 ---@type undine.BtwView the window of side questions
 M.btw = { at = 0, n_asked = 0 }
 
+---@type table<string, undine.FileNames> by root
+M.file_names = {}
+
 --- Extmarks of everything stand in this one namespace,
 M.ns = vim.api.nvim_create_namespace("undine")
 --- but for those of changes: a proposal in the same buffer clears all of its own at once.

@@ -72,7 +72,7 @@ return {
         end)
         :totable()
     end)
-    T.eq(#commands, 16)
+    T.eq(#commands, 19)
     local help = T.read(vim.api.nvim_get_runtime_file("doc/undine.txt", false)[1])
     for _, name in ipairs(commands) do
       T.has(help, ("*:%s*"):format(name))

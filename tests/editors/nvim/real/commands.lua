@@ -78,6 +78,34 @@ return {
     T.ok(not vim.uv.fs_stat(scene:path("made")), "the file was not made")
   end,
 
+  ["a command is moved to the background by a key, and the turn goes on while it runs"] = function(
+    T
+  )
+    local scene = scenes.open(T, {})
+    ask_to_run(scene, "echo begun; while ! [ -e go ]; do sleep 0.02; done")
+    scene.child:keys("1")
+    scene:reads("│ begun")
+    scene.child:cmd("Undine")
+    scene.child:keys("<C-b>")
+    local result = scene.model:answer("I go on."):result("c1")
+    T.has(result, "bg-")
+    scene:reads("I go on.")
+    local file = assert(io.open(scene:path("go"), "w"))
+    file:close()
+    scene.child:see("it goes on in the background")
+  end,
+
+  ["the prompt completes the commands that the server names"] = function(T)
+    local scene = scenes.open(T, {})
+    scene:open_chat()
+    scene.child:wait(function()
+      return #require("undine.state").shown().commands > 0
+    end)
+    scene.child:keys("i/checkpoint<Tab>")
+    T.has(scene.child:screen(), "/checkpoints")
+    scene.child:keys("<Esc>")
+  end,
+
   ["stopping a turn ends the command that runs in it"] = function(T)
     local scene = scenes.open(T, {})
     ask_to_run(scene, "echo $$ > pid; sleep 300 & sleep 300")
