@@ -137,7 +137,8 @@ function M.prompt(session, text)
       end
       require("undine.sessions").follow(client, result)
     end
-    local summary = M.summary(err, result)
+    -- Where a prompt that waited goes on, the line stands behind that one.
+    local summary = session.n_running == 0 and M.summary(err, result)
     if summary then
       transcript.add_note(session, summary)
     end
