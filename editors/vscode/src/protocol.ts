@@ -8,6 +8,9 @@ export const newSession = new RequestType<NewSessionRequest, NewSessionResponse,
 /** Opens a session from its log and replays it by `session/update`. Editor to server. */
 export const loadSession = new RequestType<LoadSessionRequest, LoadSessionResponse, unknown>("session/load");
 
+/** Messages of an open session, before one or the newest. Editor to server. */
+export const sessionMessages = new RequestType<MessagesParams, MessagesResult, unknown>("undine/session/messages");
+
 /** Opens a session from its log and replays nothing. Editor to server. */
 export const resumeSession = new RequestType<ResumeSessionRequest, ResumeSessionResponse, unknown>("session/resume");
 
@@ -401,6 +404,355 @@ export interface LoadSessionRequest {
 export interface LoadSessionResponse {
     modes?: SessionModeState | null;
     configOptions?: SessionConfigOption[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+/** Which messages of an open session. */
+export interface MessagesParams {
+    sessionId: string;
+    /** Those before the one of this number; the newest when missing. */
+    before?: number | null;
+    /** How many; a few more come where calls and their results belong together. */
+    limit: number;
+}
+
+/** Messages, the oldest first. */
+export interface MessagesResult {
+    messages: PastMessage[];
+    /** Messages of the whole session. */
+    total: number;
+}
+
+/** A message as `session/update` would show it. */
+export interface PastMessage {
+    /** Counted from 1 over the session's whole life: each prompt, each answer with its calls, each result. */
+    number: number;
+    updates: SessionUpdate[];
+}
+
+export type SessionUpdate =
+    | ({ sessionUpdate: "user_message_chunk" } & ContentChunk)
+    | ({ sessionUpdate: "agent_message_chunk" } & ContentChunk)
+    | ({ sessionUpdate: "agent_thought_chunk" } & ContentChunk)
+    | ({ sessionUpdate: "tool_call" } & ToolCall)
+    | ({ sessionUpdate: "tool_call_update" } & ToolCallUpdate)
+    | ({ sessionUpdate: "plan" } & Plan)
+    | ({ sessionUpdate: "plan_update" } & PlanUpdate)
+    | ({ sessionUpdate: "plan_removed" } & PlanRemoved)
+    | ({ sessionUpdate: "available_commands_update" } & AvailableCommandsUpdate)
+    | ({ sessionUpdate: "current_mode_update" } & CurrentModeUpdate)
+    | ({ sessionUpdate: "config_option_update" } & ConfigOptionUpdate)
+    | ({ sessionUpdate: "session_info_update" } & SessionInfoUpdate)
+    | ({ sessionUpdate: "usage_update" } & UsageUpdate)
+    | ({ sessionUpdate: "notice" } & Notice)
+    | ({ sessionUpdate: "compaction_update" } & CompactionUpdate)
+    | ({ sessionUpdate: "compaction_summary_chunk" } & CompactionSummaryChunk)
+    | ({ sessionUpdate: "subagent_update" } & SubagentUpdate)
+    | ({ sessionUpdate: "session_message" } & SessionMessage)
+    | ({ sessionUpdate: "session_message_chunk" } & SessionMessageChunk);
+
+export type MessageId = string;
+
+export interface ContentChunk {
+    content: ContentBlock;
+    messageId?: MessageId | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type ToolCallId = string;
+
+export type ToolKind =
+    | "read"
+    | "edit"
+    | "delete"
+    | "move"
+    | "search"
+    | "execute"
+    | "think"
+    | "fetch"
+    | "switch_mode"
+    | "other";
+
+export type ToolCallStatus =
+    | "pending"
+    | "in_progress"
+    | "completed"
+    | "failed";
+
+export type ToolCallContent =
+    | ({ type: "content" } & Content)
+    | ({ type: "diff" } & Diff)
+    | ({ type: "terminal" } & Terminal)
+    | ({ type: "session" } & SessionReference);
+
+export interface Content {
+    content: ContentBlock;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface Diff {
+    path: string;
+    oldText?: string | null;
+    newText: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type TerminalId = string;
+
+export interface Terminal {
+    terminalId: TerminalId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionReference {
+    sessionId: SessionId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ToolCallLocation {
+    path: string;
+    line?: number | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ToolCall {
+    toolCallId: ToolCallId;
+    title: string;
+    name?: string | null;
+    kind?: ToolKind;
+    status?: ToolCallStatus;
+    content?: ToolCallContent[];
+    locations?: ToolCallLocation[];
+    rawInput?: unknown;
+    rawOutput?: unknown;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ToolCallUpdate {
+    toolCallId: ToolCallId;
+    kind?: ToolKind | null;
+    status?: ToolCallStatus | null;
+    title?: string | null;
+    name?: string | null;
+    content?: ToolCallContent[] | null;
+    locations?: ToolCallLocation[] | null;
+    rawInput?: unknown;
+    rawOutput?: unknown;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PlanEntry {
+    content: string;
+    priority: PlanEntryPriority;
+    status: PlanEntryStatus;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type PlanEntryPriority =
+    | "high"
+    | "medium"
+    | "low";
+
+export type PlanEntryStatus =
+    | "pending"
+    | "in_progress"
+    | "completed";
+
+export interface Plan {
+    entries: PlanEntry[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export type PlanUpdateContent =
+    | ({ type: "items" } & PlanItems)
+    | ({ type: "markdown" } & PlanMarkdown);
+
+export type PlanId = string;
+
+export interface PlanItems {
+    planId: PlanId;
+    entries: PlanEntry[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PlanMarkdown {
+    planId: PlanId;
+    content: string;
+    path?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PlanUpdate {
+    plan: PlanUpdateContent;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface PlanRemoved {
+    planId: PlanId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface AvailableCommand {
+    name: string;
+    description: string;
+    input?: AvailableCommandInput | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type AvailableCommandInput = UnstructuredCommandInput;
+
+export interface UnstructuredCommandInput {
+    hint: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface AvailableCommandsUpdate {
+    availableCommands: AvailableCommand[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface CurrentModeUpdate {
+    currentModeId: SessionModeId;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface ConfigOptionUpdate {
+    configOptions: SessionConfigOption[];
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionInfoUpdate {
+    title?: string | null;
+    updatedAt?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface Cost {
+    amount: number;
+    currency: string;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface UsageUpdate {
+    used: number;
+    size: number;
+    cost?: Cost | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type NoticeSeverity =
+    | "info"
+    | "warning"
+    | "error"
+    | (string & {});
+
+export interface Notice {
+    severity: NoticeSeverity;
+    title: string;
+    description?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export type CompactionId = string;
+
+export type CompactionStatus =
+    | "in_progress"
+    | "completed"
+    | "failed"
+    | "cancelled"
+    | (string & {});
+
+export interface CompactionUpdate {
+    compactionId: CompactionId;
+    status: CompactionStatus;
+    summary?: ContentBlock[] | null;
+    error?: string | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface CompactionSummaryChunk {
+    compactionId: CompactionId;
+    content: ContentBlock;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SubagentSessionCapabilities {
+    cancel?: SessionCancelCapabilities | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionCancelCapabilities {
+    _meta?: Record<string, unknown> | null;
+}
+
+export type StateUpdate =
+    | ({ state: "running" } & RunningStateUpdate)
+    | ({ state: "idle" } & IdleStateUpdate)
+    | ({ state: "requires_action" } & RequiresActionStateUpdate)
+    | ({ state: "unknown" } & UnknownStateUpdate);
+
+export interface RunningStateUpdate {
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface Error {
+    code: ErrorCode;
+    message: string;
+    data?: unknown;
+}
+
+export type ErrorCode =
+    | -32700
+    | -32600
+    | -32601
+    | -32602
+    | -32603
+    | -32800
+    | -32000
+    | -32002
+    | (number & {});
+
+export interface ErrorStopReason {
+    error?: Error | null;
+}
+
+export type IdleStateUpdate = {
+    _meta?: Record<string, unknown> | null;
+    stopReason?: string | null;
+} & ({ stopReason: "end_turn" } | { stopReason: "max_tokens" } | { stopReason: "max_turn_requests" } | { stopReason: "refusal" } | { stopReason: "cancelled" } | ({ stopReason: "error" } & ErrorStopReason) | { stopReason?: null });
+
+export interface RequiresActionStateUpdate {
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface UnknownStateUpdate {
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SubagentUpdate {
+    sessionId: SessionId;
+    title?: string | null;
+    description?: string | null;
+    capabilities?: SubagentSessionCapabilities | null;
+    state?: StateUpdate | null;
+    cwd?: string | null;
+    additionalDirectories?: string[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionMessage {
+    messageId: MessageId;
+    senderSessionId?: SessionId | null;
+    recipientSessionId?: SessionId | null;
+    senderMessageId?: MessageId | null;
+    recipientMessageId?: MessageId | null;
+    content?: ContentBlock[] | null;
+    _meta?: Record<string, unknown> | null;
+}
+
+export interface SessionMessageChunk {
+    messageId: MessageId;
+    content: ContentBlock;
     _meta?: Record<string, unknown> | null;
 }
 
@@ -1200,75 +1552,6 @@ export interface RequestPermissionRequest {
     _meta?: Record<string, unknown> | null;
 }
 
-export interface ToolCallUpdate {
-    toolCallId: ToolCallId;
-    kind?: ToolKind | null;
-    status?: ToolCallStatus | null;
-    title?: string | null;
-    name?: string | null;
-    content?: ToolCallContent[] | null;
-    locations?: ToolCallLocation[] | null;
-    rawInput?: unknown;
-    rawOutput?: unknown;
-    _meta?: Record<string, unknown> | null;
-}
-
-export type ToolCallId = string;
-
-export type ToolKind =
-    | "read"
-    | "edit"
-    | "delete"
-    | "move"
-    | "search"
-    | "execute"
-    | "think"
-    | "fetch"
-    | "switch_mode"
-    | "other";
-
-export type ToolCallStatus =
-    | "pending"
-    | "in_progress"
-    | "completed"
-    | "failed";
-
-export type ToolCallContent =
-    | ({ type: "content" } & Content)
-    | ({ type: "diff" } & Diff)
-    | ({ type: "terminal" } & Terminal)
-    | ({ type: "session" } & SessionReference);
-
-export interface Content {
-    content: ContentBlock;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface Diff {
-    path: string;
-    oldText?: string | null;
-    newText: string;
-    _meta?: Record<string, unknown> | null;
-}
-
-export type TerminalId = string;
-
-export interface Terminal {
-    terminalId: TerminalId;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface SessionReference {
-    sessionId: SessionId;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface ToolCallLocation {
-    path: string;
-    line?: number | null;
-    _meta?: Record<string, unknown> | null;
-}
-
 export interface PermissionOption {
     optionId: PermissionOptionId;
     name: string;
@@ -1521,263 +1804,6 @@ export interface FoundSymbol {
 export interface SessionNotification {
     sessionId: SessionId;
     update: SessionUpdate;
-    _meta?: Record<string, unknown> | null;
-}
-
-export type SessionUpdate =
-    | ({ sessionUpdate: "user_message_chunk" } & ContentChunk)
-    | ({ sessionUpdate: "agent_message_chunk" } & ContentChunk)
-    | ({ sessionUpdate: "agent_thought_chunk" } & ContentChunk)
-    | ({ sessionUpdate: "tool_call" } & ToolCall)
-    | ({ sessionUpdate: "tool_call_update" } & ToolCallUpdate)
-    | ({ sessionUpdate: "plan" } & Plan)
-    | ({ sessionUpdate: "plan_update" } & PlanUpdate)
-    | ({ sessionUpdate: "plan_removed" } & PlanRemoved)
-    | ({ sessionUpdate: "available_commands_update" } & AvailableCommandsUpdate)
-    | ({ sessionUpdate: "current_mode_update" } & CurrentModeUpdate)
-    | ({ sessionUpdate: "config_option_update" } & ConfigOptionUpdate)
-    | ({ sessionUpdate: "session_info_update" } & SessionInfoUpdate)
-    | ({ sessionUpdate: "usage_update" } & UsageUpdate)
-    | ({ sessionUpdate: "notice" } & Notice)
-    | ({ sessionUpdate: "compaction_update" } & CompactionUpdate)
-    | ({ sessionUpdate: "compaction_summary_chunk" } & CompactionSummaryChunk)
-    | ({ sessionUpdate: "subagent_update" } & SubagentUpdate)
-    | ({ sessionUpdate: "session_message" } & SessionMessage)
-    | ({ sessionUpdate: "session_message_chunk" } & SessionMessageChunk);
-
-export type MessageId = string;
-
-export interface ContentChunk {
-    content: ContentBlock;
-    messageId?: MessageId | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface ToolCall {
-    toolCallId: ToolCallId;
-    title: string;
-    name?: string | null;
-    kind?: ToolKind;
-    status?: ToolCallStatus;
-    content?: ToolCallContent[];
-    locations?: ToolCallLocation[];
-    rawInput?: unknown;
-    rawOutput?: unknown;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface PlanEntry {
-    content: string;
-    priority: PlanEntryPriority;
-    status: PlanEntryStatus;
-    _meta?: Record<string, unknown> | null;
-}
-
-export type PlanEntryPriority =
-    | "high"
-    | "medium"
-    | "low";
-
-export type PlanEntryStatus =
-    | "pending"
-    | "in_progress"
-    | "completed";
-
-export interface Plan {
-    entries: PlanEntry[];
-    _meta?: Record<string, unknown> | null;
-}
-
-export type PlanUpdateContent =
-    | ({ type: "items" } & PlanItems)
-    | ({ type: "markdown" } & PlanMarkdown);
-
-export type PlanId = string;
-
-export interface PlanItems {
-    planId: PlanId;
-    entries: PlanEntry[];
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface PlanMarkdown {
-    planId: PlanId;
-    content: string;
-    path?: string | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface PlanUpdate {
-    plan: PlanUpdateContent;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface PlanRemoved {
-    planId: PlanId;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface AvailableCommand {
-    name: string;
-    description: string;
-    input?: AvailableCommandInput | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export type AvailableCommandInput = UnstructuredCommandInput;
-
-export interface UnstructuredCommandInput {
-    hint: string;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface AvailableCommandsUpdate {
-    availableCommands: AvailableCommand[];
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface CurrentModeUpdate {
-    currentModeId: SessionModeId;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface ConfigOptionUpdate {
-    configOptions: SessionConfigOption[];
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface SessionInfoUpdate {
-    title?: string | null;
-    updatedAt?: string | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface Cost {
-    amount: number;
-    currency: string;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface UsageUpdate {
-    used: number;
-    size: number;
-    cost?: Cost | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export type NoticeSeverity =
-    | "info"
-    | "warning"
-    | "error"
-    | (string & {});
-
-export interface Notice {
-    severity: NoticeSeverity;
-    title: string;
-    description?: string | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export type CompactionId = string;
-
-export type CompactionStatus =
-    | "in_progress"
-    | "completed"
-    | "failed"
-    | "cancelled"
-    | (string & {});
-
-export interface CompactionUpdate {
-    compactionId: CompactionId;
-    status: CompactionStatus;
-    summary?: ContentBlock[] | null;
-    error?: string | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface CompactionSummaryChunk {
-    compactionId: CompactionId;
-    content: ContentBlock;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface SubagentSessionCapabilities {
-    cancel?: SessionCancelCapabilities | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface SessionCancelCapabilities {
-    _meta?: Record<string, unknown> | null;
-}
-
-export type StateUpdate =
-    | ({ state: "running" } & RunningStateUpdate)
-    | ({ state: "idle" } & IdleStateUpdate)
-    | ({ state: "requires_action" } & RequiresActionStateUpdate)
-    | ({ state: "unknown" } & UnknownStateUpdate);
-
-export interface RunningStateUpdate {
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface Error {
-    code: ErrorCode;
-    message: string;
-    data?: unknown;
-}
-
-export type ErrorCode =
-    | -32700
-    | -32600
-    | -32601
-    | -32602
-    | -32603
-    | -32800
-    | -32000
-    | -32002
-    | (number & {});
-
-export interface ErrorStopReason {
-    error?: Error | null;
-}
-
-export type IdleStateUpdate = {
-    _meta?: Record<string, unknown> | null;
-    stopReason?: string | null;
-} & ({ stopReason: "end_turn" } | { stopReason: "max_tokens" } | { stopReason: "max_turn_requests" } | { stopReason: "refusal" } | { stopReason: "cancelled" } | ({ stopReason: "error" } & ErrorStopReason) | { stopReason?: null });
-
-export interface RequiresActionStateUpdate {
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface UnknownStateUpdate {
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface SubagentUpdate {
-    sessionId: SessionId;
-    title?: string | null;
-    description?: string | null;
-    capabilities?: SubagentSessionCapabilities | null;
-    state?: StateUpdate | null;
-    cwd?: string | null;
-    additionalDirectories?: string[] | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface SessionMessage {
-    messageId: MessageId;
-    senderSessionId?: SessionId | null;
-    recipientSessionId?: SessionId | null;
-    senderMessageId?: MessageId | null;
-    recipientMessageId?: MessageId | null;
-    content?: ContentBlock[] | null;
-    _meta?: Record<string, unknown> | null;
-}
-
-export interface SessionMessageChunk {
-    messageId: MessageId;
-    content: ContentBlock;
     _meta?: Record<string, unknown> | null;
 }
 

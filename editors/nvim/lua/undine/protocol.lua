@@ -6,6 +6,7 @@
 ---@alias agent.ClientMethod
 ---| '"session/new"' # Opens a new session in a folder. agent.NewSessionRequest -> agent.NewSessionResponse
 ---| '"session/load"' # Opens a session from its log and replays it by `session/update`. agent.LoadSessionRequest -> agent.LoadSessionResponse
+---| '"undine/session/messages"' # Messages of an open session, before one or the newest. agent.MessagesParams -> agent.MessagesResult
 ---| '"session/resume"' # Opens a session from its log and replays nothing. agent.ResumeSessionRequest -> agent.ResumeSessionResponse
 ---| '"session/close"' # Ends a session's work and lets it go; its log stays. agent.CloseSessionRequest -> agent.CloseSessionResponse
 ---| '"session/delete"' # Removes a session with all that belongs to it. One that another process has open stays. agent.DeleteSessionRequest -> agent.DeleteSessionResponse
@@ -284,6 +285,432 @@
 ---@class agent.LoadSessionResponse
 ---@field modes? agent.SessionModeState|vim.NIL
 ---@field configOptions? agent.SessionConfigOption[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+--- Which messages of an open session.
+---@class agent.MessagesParams
+---@field sessionId string
+---@field before? integer|vim.NIL Those before the one of this number; the newest when missing.
+---@field limit integer How many; a few more come where calls and their results belong together.
+
+--- Messages, the oldest first.
+---@class agent.MessagesResult
+---@field messages agent.PastMessage[]
+---@field total integer Messages of the whole session.
+
+--- A message as `session/update` would show it.
+---@class agent.PastMessage
+---@field number integer Counted from 1 over the session's whole life: each prompt, each answer with its calls, each result.
+---@field updates agent.SessionUpdate[]
+
+---@class agent.SessionUpdate.user_message_chunk: agent.ContentChunk
+---@field sessionUpdate "user_message_chunk"
+
+---@class agent.SessionUpdate.agent_message_chunk: agent.ContentChunk
+---@field sessionUpdate "agent_message_chunk"
+
+---@class agent.SessionUpdate.agent_thought_chunk: agent.ContentChunk
+---@field sessionUpdate "agent_thought_chunk"
+
+---@class agent.SessionUpdate.tool_call: agent.ToolCall
+---@field sessionUpdate "tool_call"
+
+---@class agent.SessionUpdate.tool_call_update: agent.ToolCallUpdate
+---@field sessionUpdate "tool_call_update"
+
+---@class agent.SessionUpdate.plan: agent.Plan
+---@field sessionUpdate "plan"
+
+---@class agent.SessionUpdate.plan_update: agent.PlanUpdate
+---@field sessionUpdate "plan_update"
+
+---@class agent.SessionUpdate.plan_removed: agent.PlanRemoved
+---@field sessionUpdate "plan_removed"
+
+---@class agent.SessionUpdate.available_commands_update: agent.AvailableCommandsUpdate
+---@field sessionUpdate "available_commands_update"
+
+---@class agent.SessionUpdate.current_mode_update: agent.CurrentModeUpdate
+---@field sessionUpdate "current_mode_update"
+
+---@class agent.SessionUpdate.config_option_update: agent.ConfigOptionUpdate
+---@field sessionUpdate "config_option_update"
+
+---@class agent.SessionUpdate.session_info_update: agent.SessionInfoUpdate
+---@field sessionUpdate "session_info_update"
+
+---@class agent.SessionUpdate.usage_update: agent.UsageUpdate
+---@field sessionUpdate "usage_update"
+
+---@class agent.SessionUpdate.notice: agent.Notice
+---@field sessionUpdate "notice"
+
+---@class agent.SessionUpdate.compaction_update: agent.CompactionUpdate
+---@field sessionUpdate "compaction_update"
+
+---@class agent.SessionUpdate.compaction_summary_chunk: agent.CompactionSummaryChunk
+---@field sessionUpdate "compaction_summary_chunk"
+
+---@class agent.SessionUpdate.subagent_update: agent.SubagentUpdate
+---@field sessionUpdate "subagent_update"
+
+---@class agent.SessionUpdate.session_message: agent.SessionMessage
+---@field sessionUpdate "session_message"
+
+---@class agent.SessionUpdate.session_message_chunk: agent.SessionMessageChunk
+---@field sessionUpdate "session_message_chunk"
+
+---@alias agent.SessionUpdate
+---| agent.SessionUpdate.user_message_chunk
+---| agent.SessionUpdate.agent_message_chunk
+---| agent.SessionUpdate.agent_thought_chunk
+---| agent.SessionUpdate.tool_call
+---| agent.SessionUpdate.tool_call_update
+---| agent.SessionUpdate.plan
+---| agent.SessionUpdate.plan_update
+---| agent.SessionUpdate.plan_removed
+---| agent.SessionUpdate.available_commands_update
+---| agent.SessionUpdate.current_mode_update
+---| agent.SessionUpdate.config_option_update
+---| agent.SessionUpdate.session_info_update
+---| agent.SessionUpdate.usage_update
+---| agent.SessionUpdate.notice
+---| agent.SessionUpdate.compaction_update
+---| agent.SessionUpdate.compaction_summary_chunk
+---| agent.SessionUpdate.subagent_update
+---| agent.SessionUpdate.session_message
+---| agent.SessionUpdate.session_message_chunk
+
+---@alias agent.MessageId string
+
+---@class agent.ContentChunk
+---@field content agent.ContentBlock
+---@field messageId? agent.MessageId|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.ToolCallId string
+
+---@alias agent.ToolKind
+---| '"read"'
+---| '"edit"'
+---| '"delete"'
+---| '"move"'
+---| '"search"'
+---| '"execute"'
+---| '"think"'
+---| '"fetch"'
+---| '"switch_mode"'
+---| '"other"'
+
+---@alias agent.ToolCallStatus
+---| '"pending"'
+---| '"in_progress"'
+---| '"completed"'
+---| '"failed"'
+
+---@class agent.ToolCallContent.content: agent.Content
+---@field type "content"
+
+---@class agent.ToolCallContent.diff: agent.Diff
+---@field type "diff"
+
+---@class agent.ToolCallContent.terminal: agent.Terminal
+---@field type "terminal"
+
+---@class agent.ToolCallContent.session: agent.SessionReference
+---@field type "session"
+
+---@alias agent.ToolCallContent
+---| agent.ToolCallContent.content
+---| agent.ToolCallContent.diff
+---| agent.ToolCallContent.terminal
+---| agent.ToolCallContent.session
+
+---@class agent.Content
+---@field content agent.ContentBlock
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.Diff
+---@field path string
+---@field oldText? string|vim.NIL
+---@field newText string
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.TerminalId string
+
+---@class agent.Terminal
+---@field terminalId agent.TerminalId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionReference
+---@field sessionId agent.SessionId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ToolCallLocation
+---@field path string
+---@field line? integer|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ToolCall
+---@field toolCallId agent.ToolCallId
+---@field title string
+---@field name? string|vim.NIL
+---@field kind? agent.ToolKind
+---@field status? agent.ToolCallStatus
+---@field content? agent.ToolCallContent[]
+---@field locations? agent.ToolCallLocation[]
+---@field rawInput? any
+---@field rawOutput? any
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ToolCallUpdate
+---@field toolCallId agent.ToolCallId
+---@field kind? agent.ToolKind|vim.NIL
+---@field status? agent.ToolCallStatus|vim.NIL
+---@field title? string|vim.NIL
+---@field name? string|vim.NIL
+---@field content? agent.ToolCallContent[]|vim.NIL
+---@field locations? agent.ToolCallLocation[]|vim.NIL
+---@field rawInput? any
+---@field rawOutput? any
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanEntry
+---@field content string
+---@field priority agent.PlanEntryPriority
+---@field status agent.PlanEntryStatus
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.PlanEntryPriority
+---| '"high"'
+---| '"medium"'
+---| '"low"'
+
+---@alias agent.PlanEntryStatus
+---| '"pending"'
+---| '"in_progress"'
+---| '"completed"'
+
+---@class agent.Plan
+---@field entries agent.PlanEntry[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanUpdateContent.items: agent.PlanItems
+---@field type "items"
+
+---@class agent.PlanUpdateContent.markdown: agent.PlanMarkdown
+---@field type "markdown"
+
+---@alias agent.PlanUpdateContent
+---| agent.PlanUpdateContent.items
+---| agent.PlanUpdateContent.markdown
+
+---@alias agent.PlanId string
+
+---@class agent.PlanItems
+---@field planId agent.PlanId
+---@field entries agent.PlanEntry[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanMarkdown
+---@field planId agent.PlanId
+---@field content string
+---@field path? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanUpdate
+---@field plan agent.PlanUpdateContent
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.PlanRemoved
+---@field planId agent.PlanId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.AvailableCommand
+---@field name string
+---@field description string
+---@field input? agent.AvailableCommandInput|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.AvailableCommandInput agent.UnstructuredCommandInput
+
+---@class agent.UnstructuredCommandInput
+---@field hint string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.AvailableCommandsUpdate
+---@field availableCommands agent.AvailableCommand[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CurrentModeUpdate
+---@field currentModeId agent.SessionModeId
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.ConfigOptionUpdate
+---@field configOptions agent.SessionConfigOption[]
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionInfoUpdate
+---@field title? string|vim.NIL
+---@field updatedAt? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.Cost
+---@field amount number
+---@field currency string
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.UsageUpdate
+---@field used integer
+---@field size integer
+---@field cost? agent.Cost|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.NoticeSeverity
+---| '"info"'
+---| '"warning"'
+---| '"error"'
+---| string
+
+---@class agent.Notice
+---@field severity agent.NoticeSeverity
+---@field title string
+---@field description? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.CompactionId string
+
+---@alias agent.CompactionStatus
+---| '"in_progress"'
+---| '"completed"'
+---| '"failed"'
+---| '"cancelled"'
+---| string
+
+---@class agent.CompactionUpdate
+---@field compactionId agent.CompactionId
+---@field status agent.CompactionStatus
+---@field summary? agent.ContentBlock[]|vim.NIL
+---@field error? string|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.CompactionSummaryChunk
+---@field compactionId agent.CompactionId
+---@field content agent.ContentBlock
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SubagentSessionCapabilities
+---@field cancel? agent.SessionCancelCapabilities|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionCancelCapabilities
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.StateUpdate.running: agent.RunningStateUpdate
+---@field state "running"
+
+---@class agent.StateUpdate.idle: agent.IdleStateUpdate
+---@field state "idle"
+
+---@class agent.StateUpdate.requires_action: agent.RequiresActionStateUpdate
+---@field state "requires_action"
+
+---@class agent.StateUpdate.unknown: agent.UnknownStateUpdate
+---@field state "unknown"
+
+---@alias agent.StateUpdate
+---| agent.StateUpdate.running
+---| agent.StateUpdate.idle
+---| agent.StateUpdate.requires_action
+---| agent.StateUpdate.unknown
+
+---@class agent.RunningStateUpdate
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.Error
+---@field code agent.ErrorCode
+---@field message string
+---@field data? any
+
+---@alias agent.ErrorCode
+---| -32700
+---| -32600
+---| -32601
+---| -32602
+---| -32603
+---| -32800
+---| -32000
+---| -32002
+---| integer
+
+---@class agent.ErrorStopReason
+---@field error? agent.Error|vim.NIL
+
+---@class agent.IdleStateUpdate.end_turn
+---@field stopReason "end_turn"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.max_tokens
+---@field stopReason "max_tokens"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.max_turn_requests
+---@field stopReason "max_turn_requests"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.refusal
+---@field stopReason "refusal"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.cancelled
+---@field stopReason "cancelled"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.error: agent.ErrorStopReason
+---@field stopReason "error"
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.IdleStateUpdate.7
+---@field stopReason? vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@alias agent.IdleStateUpdate
+---| agent.IdleStateUpdate.end_turn
+---| agent.IdleStateUpdate.max_tokens
+---| agent.IdleStateUpdate.max_turn_requests
+---| agent.IdleStateUpdate.refusal
+---| agent.IdleStateUpdate.cancelled
+---| agent.IdleStateUpdate.error
+---| agent.IdleStateUpdate.7
+
+---@class agent.RequiresActionStateUpdate
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.UnknownStateUpdate
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SubagentUpdate
+---@field sessionId agent.SessionId
+---@field title? string|vim.NIL
+---@field description? string|vim.NIL
+---@field capabilities? agent.SubagentSessionCapabilities|vim.NIL
+---@field state? agent.StateUpdate|vim.NIL
+---@field cwd? string|vim.NIL
+---@field additionalDirectories? string[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionMessage
+---@field messageId agent.MessageId
+---@field senderSessionId? agent.SessionId|vim.NIL
+---@field recipientSessionId? agent.SessionId|vim.NIL
+---@field senderMessageId? agent.MessageId|vim.NIL
+---@field recipientMessageId? agent.MessageId|vim.NIL
+---@field content? agent.ContentBlock[]|vim.NIL
+---@field _meta? table<string, any>|vim.NIL
+
+---@class agent.SessionMessageChunk
+---@field messageId agent.MessageId
+---@field content agent.ContentBlock
 ---@field _meta? table<string, any>|vim.NIL
 
 ---@class agent.ResumeSessionRequest
@@ -847,81 +1274,6 @@
 ---@field options agent.PermissionOption[]
 ---@field _meta? table<string, any>|vim.NIL
 
----@class agent.ToolCallUpdate
----@field toolCallId agent.ToolCallId
----@field kind? agent.ToolKind|vim.NIL
----@field status? agent.ToolCallStatus|vim.NIL
----@field title? string|vim.NIL
----@field name? string|vim.NIL
----@field content? agent.ToolCallContent[]|vim.NIL
----@field locations? agent.ToolCallLocation[]|vim.NIL
----@field rawInput? any
----@field rawOutput? any
----@field _meta? table<string, any>|vim.NIL
-
----@alias agent.ToolCallId string
-
----@alias agent.ToolKind
----| '"read"'
----| '"edit"'
----| '"delete"'
----| '"move"'
----| '"search"'
----| '"execute"'
----| '"think"'
----| '"fetch"'
----| '"switch_mode"'
----| '"other"'
-
----@alias agent.ToolCallStatus
----| '"pending"'
----| '"in_progress"'
----| '"completed"'
----| '"failed"'
-
----@class agent.ToolCallContent.content: agent.Content
----@field type "content"
-
----@class agent.ToolCallContent.diff: agent.Diff
----@field type "diff"
-
----@class agent.ToolCallContent.terminal: agent.Terminal
----@field type "terminal"
-
----@class agent.ToolCallContent.session: agent.SessionReference
----@field type "session"
-
----@alias agent.ToolCallContent
----| agent.ToolCallContent.content
----| agent.ToolCallContent.diff
----| agent.ToolCallContent.terminal
----| agent.ToolCallContent.session
-
----@class agent.Content
----@field content agent.ContentBlock
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.Diff
----@field path string
----@field oldText? string|vim.NIL
----@field newText string
----@field _meta? table<string, any>|vim.NIL
-
----@alias agent.TerminalId string
-
----@class agent.Terminal
----@field terminalId agent.TerminalId
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.SessionReference
----@field sessionId agent.SessionId
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.ToolCallLocation
----@field path string
----@field line? integer|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
 ---@class agent.PermissionOption
 ---@field optionId agent.PermissionOptionId
 ---@field name string
@@ -1194,341 +1546,6 @@
 ---@class agent.SessionNotification
 ---@field sessionId agent.SessionId
 ---@field update agent.SessionUpdate
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.SessionUpdate.user_message_chunk: agent.ContentChunk
----@field sessionUpdate "user_message_chunk"
-
----@class agent.SessionUpdate.agent_message_chunk: agent.ContentChunk
----@field sessionUpdate "agent_message_chunk"
-
----@class agent.SessionUpdate.agent_thought_chunk: agent.ContentChunk
----@field sessionUpdate "agent_thought_chunk"
-
----@class agent.SessionUpdate.tool_call: agent.ToolCall
----@field sessionUpdate "tool_call"
-
----@class agent.SessionUpdate.tool_call_update: agent.ToolCallUpdate
----@field sessionUpdate "tool_call_update"
-
----@class agent.SessionUpdate.plan: agent.Plan
----@field sessionUpdate "plan"
-
----@class agent.SessionUpdate.plan_update: agent.PlanUpdate
----@field sessionUpdate "plan_update"
-
----@class agent.SessionUpdate.plan_removed: agent.PlanRemoved
----@field sessionUpdate "plan_removed"
-
----@class agent.SessionUpdate.available_commands_update: agent.AvailableCommandsUpdate
----@field sessionUpdate "available_commands_update"
-
----@class agent.SessionUpdate.current_mode_update: agent.CurrentModeUpdate
----@field sessionUpdate "current_mode_update"
-
----@class agent.SessionUpdate.config_option_update: agent.ConfigOptionUpdate
----@field sessionUpdate "config_option_update"
-
----@class agent.SessionUpdate.session_info_update: agent.SessionInfoUpdate
----@field sessionUpdate "session_info_update"
-
----@class agent.SessionUpdate.usage_update: agent.UsageUpdate
----@field sessionUpdate "usage_update"
-
----@class agent.SessionUpdate.notice: agent.Notice
----@field sessionUpdate "notice"
-
----@class agent.SessionUpdate.compaction_update: agent.CompactionUpdate
----@field sessionUpdate "compaction_update"
-
----@class agent.SessionUpdate.compaction_summary_chunk: agent.CompactionSummaryChunk
----@field sessionUpdate "compaction_summary_chunk"
-
----@class agent.SessionUpdate.subagent_update: agent.SubagentUpdate
----@field sessionUpdate "subagent_update"
-
----@class agent.SessionUpdate.session_message: agent.SessionMessage
----@field sessionUpdate "session_message"
-
----@class agent.SessionUpdate.session_message_chunk: agent.SessionMessageChunk
----@field sessionUpdate "session_message_chunk"
-
----@alias agent.SessionUpdate
----| agent.SessionUpdate.user_message_chunk
----| agent.SessionUpdate.agent_message_chunk
----| agent.SessionUpdate.agent_thought_chunk
----| agent.SessionUpdate.tool_call
----| agent.SessionUpdate.tool_call_update
----| agent.SessionUpdate.plan
----| agent.SessionUpdate.plan_update
----| agent.SessionUpdate.plan_removed
----| agent.SessionUpdate.available_commands_update
----| agent.SessionUpdate.current_mode_update
----| agent.SessionUpdate.config_option_update
----| agent.SessionUpdate.session_info_update
----| agent.SessionUpdate.usage_update
----| agent.SessionUpdate.notice
----| agent.SessionUpdate.compaction_update
----| agent.SessionUpdate.compaction_summary_chunk
----| agent.SessionUpdate.subagent_update
----| agent.SessionUpdate.session_message
----| agent.SessionUpdate.session_message_chunk
-
----@alias agent.MessageId string
-
----@class agent.ContentChunk
----@field content agent.ContentBlock
----@field messageId? agent.MessageId|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.ToolCall
----@field toolCallId agent.ToolCallId
----@field title string
----@field name? string|vim.NIL
----@field kind? agent.ToolKind
----@field status? agent.ToolCallStatus
----@field content? agent.ToolCallContent[]
----@field locations? agent.ToolCallLocation[]
----@field rawInput? any
----@field rawOutput? any
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.PlanEntry
----@field content string
----@field priority agent.PlanEntryPriority
----@field status agent.PlanEntryStatus
----@field _meta? table<string, any>|vim.NIL
-
----@alias agent.PlanEntryPriority
----| '"high"'
----| '"medium"'
----| '"low"'
-
----@alias agent.PlanEntryStatus
----| '"pending"'
----| '"in_progress"'
----| '"completed"'
-
----@class agent.Plan
----@field entries agent.PlanEntry[]
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.PlanUpdateContent.items: agent.PlanItems
----@field type "items"
-
----@class agent.PlanUpdateContent.markdown: agent.PlanMarkdown
----@field type "markdown"
-
----@alias agent.PlanUpdateContent
----| agent.PlanUpdateContent.items
----| agent.PlanUpdateContent.markdown
-
----@alias agent.PlanId string
-
----@class agent.PlanItems
----@field planId agent.PlanId
----@field entries agent.PlanEntry[]
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.PlanMarkdown
----@field planId agent.PlanId
----@field content string
----@field path? string|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.PlanUpdate
----@field plan agent.PlanUpdateContent
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.PlanRemoved
----@field planId agent.PlanId
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.AvailableCommand
----@field name string
----@field description string
----@field input? agent.AvailableCommandInput|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@alias agent.AvailableCommandInput agent.UnstructuredCommandInput
-
----@class agent.UnstructuredCommandInput
----@field hint string
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.AvailableCommandsUpdate
----@field availableCommands agent.AvailableCommand[]
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.CurrentModeUpdate
----@field currentModeId agent.SessionModeId
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.ConfigOptionUpdate
----@field configOptions agent.SessionConfigOption[]
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.SessionInfoUpdate
----@field title? string|vim.NIL
----@field updatedAt? string|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.Cost
----@field amount number
----@field currency string
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.UsageUpdate
----@field used integer
----@field size integer
----@field cost? agent.Cost|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@alias agent.NoticeSeverity
----| '"info"'
----| '"warning"'
----| '"error"'
----| string
-
----@class agent.Notice
----@field severity agent.NoticeSeverity
----@field title string
----@field description? string|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@alias agent.CompactionId string
-
----@alias agent.CompactionStatus
----| '"in_progress"'
----| '"completed"'
----| '"failed"'
----| '"cancelled"'
----| string
-
----@class agent.CompactionUpdate
----@field compactionId agent.CompactionId
----@field status agent.CompactionStatus
----@field summary? agent.ContentBlock[]|vim.NIL
----@field error? string|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.CompactionSummaryChunk
----@field compactionId agent.CompactionId
----@field content agent.ContentBlock
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.SubagentSessionCapabilities
----@field cancel? agent.SessionCancelCapabilities|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.SessionCancelCapabilities
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.StateUpdate.running: agent.RunningStateUpdate
----@field state "running"
-
----@class agent.StateUpdate.idle: agent.IdleStateUpdate
----@field state "idle"
-
----@class agent.StateUpdate.requires_action: agent.RequiresActionStateUpdate
----@field state "requires_action"
-
----@class agent.StateUpdate.unknown: agent.UnknownStateUpdate
----@field state "unknown"
-
----@alias agent.StateUpdate
----| agent.StateUpdate.running
----| agent.StateUpdate.idle
----| agent.StateUpdate.requires_action
----| agent.StateUpdate.unknown
-
----@class agent.RunningStateUpdate
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.Error
----@field code agent.ErrorCode
----@field message string
----@field data? any
-
----@alias agent.ErrorCode
----| -32700
----| -32600
----| -32601
----| -32602
----| -32603
----| -32800
----| -32000
----| -32002
----| integer
-
----@class agent.ErrorStopReason
----@field error? agent.Error|vim.NIL
-
----@class agent.IdleStateUpdate.end_turn
----@field stopReason "end_turn"
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.IdleStateUpdate.max_tokens
----@field stopReason "max_tokens"
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.IdleStateUpdate.max_turn_requests
----@field stopReason "max_turn_requests"
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.IdleStateUpdate.refusal
----@field stopReason "refusal"
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.IdleStateUpdate.cancelled
----@field stopReason "cancelled"
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.IdleStateUpdate.error: agent.ErrorStopReason
----@field stopReason "error"
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.IdleStateUpdate.7
----@field stopReason? vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@alias agent.IdleStateUpdate
----| agent.IdleStateUpdate.end_turn
----| agent.IdleStateUpdate.max_tokens
----| agent.IdleStateUpdate.max_turn_requests
----| agent.IdleStateUpdate.refusal
----| agent.IdleStateUpdate.cancelled
----| agent.IdleStateUpdate.error
----| agent.IdleStateUpdate.7
-
----@class agent.RequiresActionStateUpdate
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.UnknownStateUpdate
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.SubagentUpdate
----@field sessionId agent.SessionId
----@field title? string|vim.NIL
----@field description? string|vim.NIL
----@field capabilities? agent.SubagentSessionCapabilities|vim.NIL
----@field state? agent.StateUpdate|vim.NIL
----@field cwd? string|vim.NIL
----@field additionalDirectories? string[]|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.SessionMessage
----@field messageId agent.MessageId
----@field senderSessionId? agent.SessionId|vim.NIL
----@field recipientSessionId? agent.SessionId|vim.NIL
----@field senderMessageId? agent.MessageId|vim.NIL
----@field recipientMessageId? agent.MessageId|vim.NIL
----@field content? agent.ContentBlock[]|vim.NIL
----@field _meta? table<string, any>|vim.NIL
-
----@class agent.SessionMessageChunk
----@field messageId agent.MessageId
----@field content agent.ContentBlock
 ---@field _meta? table<string, any>|vim.NIL
 
 --- Whether a session's model is being asked again. Each takes the place of the one before.
