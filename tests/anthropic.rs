@@ -96,6 +96,6 @@ fn the_configured_level_limit_and_temperature_are_sent() {
     assert_eq!(asked.body["output_config"]["effort"], "high");
     assert_eq!(asked.body["max_tokens"], 777);
     assert_eq!(asked.body["temperature"], 0.25);
-    asked.end_for("end_turn");
+    asked.end();
     assert_eq!(editor.end(&prompt).end, Ok(StopReason::EndTurn));
 }

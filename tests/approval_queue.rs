@@ -2,6 +2,7 @@
 
 mod chat;
 mod deaths;
+mod headless;
 mod running;
 
 use crate::support::PATIENCE;

@@ -119,10 +119,11 @@ fn bug_003_every_tool_that_the_model_is_told_of_can_be_called() {
     let (_, prompt, mut asked) = stage.ask("which tools are there?");
     let tools = asked.body["tools"].as_array().unwrap().clone();
     assert!(tools.len() > 7, "{tools:#?}");
-    let names: Vec<String> = tools
+    let names = tools
         .iter()
-        .map(|it| it["function"]["name"].as_str().unwrap().to_owned())
-        .collect();
+        .map(|it| it["function"]["name"].as_str().unwrap().to_owned());
+    // It would have the next request be another one.
+    let names: Vec<String> = names.filter(|it| it != "compact_context").collect();
     for name in &names {
         asked.call(name, json!({"no such argument": 1}));
     }

@@ -141,6 +141,12 @@ fn an_answer_cut_by_the_limit_of_tokens_says_so() {
     let (_, prompt, mut asked) = stage.ask("go");
     asked.say("long");
     asked.end_for("max_output_tokens");
+    // It is gone on with as often as may be.
+    for _ in 0..4 {
+        let mut asked = stage.model.next();
+        asked.say("er");
+        asked.end_for("max_output_tokens");
+    }
     assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::MaxTokens));
 }
 

@@ -127,7 +127,7 @@ fn an_answer_of_another_model_goes_back_without_its_thoughts() {
         asked.body["messages"][1]["content"],
         json!([{"type": "text", "text": "Well."}])
     );
-    asked.end_for("end_turn");
+    asked.end();
     stage.editor.end(&prompt);
 }
 

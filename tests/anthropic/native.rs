@@ -46,7 +46,7 @@ fn r_022_the_text_editor_stands_in_for_reading_writing_and_editing() {
         assert!(!names.contains(&gone), "{names:?}");
     }
     assert!(names.contains(&"apply_patch"), "{names:?}");
-    asked.end_for("end_turn");
+    asked.end();
     stage.editor.end(&prompt);
 }
 
@@ -62,7 +62,7 @@ fn r_023_bash_is_offered_beside_execute_command() {
     let properties = own["input_schema"]["properties"].as_object().unwrap();
     assert!(properties.contains_key("timeout") && properties.contains_key("mode"));
     assert!(names(&asked.body).contains(&BASH));
-    asked.end_for("end_turn");
+    asked.end();
     stage.editor.end(&prompt);
 }
 
@@ -244,7 +244,7 @@ fn r_030_the_call_goes_back_in_the_form_the_model_wrote() {
     let prompt = stage.editor.prompt(&session, "on");
     let asked = stage.model.next();
     check(&asked.body);
-    asked.end_for("end_turn");
+    asked.end();
     stage.editor.end(&prompt);
 
     // Where the tool is not on offer any more, the call has our name (spec 17.2).
@@ -262,7 +262,7 @@ fn r_030_the_call_goes_back_in_the_form_the_model_wrote() {
         call["input"],
         json!({"path": "a.txt", "line_numbers": true, "view_range": [1, 1]})
     );
-    asked.end_for("end_turn");
+    asked.end();
     stage.editor.end(&prompt);
 }
 
@@ -302,7 +302,7 @@ fn r_033_a_model_that_refuses_these_tools_gets_our_schemas_from_then_on() {
         let prompt = stage.editor.prompt(&session, "again");
         let asked = stage.model.next();
         check(&asked.body);
-        asked.end_for("end_turn");
+        asked.end();
         stage.editor.end(&prompt);
     }
 }
@@ -353,7 +353,7 @@ fn another_vendors_server_is_offered_our_schemas_unless_the_person_says_so() {
     stage.restart();
     let (_, prompt, asked) = stage.ask("go");
     assert!(names(&asked.body).contains(&"edit_file"));
-    asked.end_for("end_turn");
+    asked.end();
     stage.editor.end(&prompt);
 }
 

@@ -30,7 +30,7 @@ fn bug_073_a_stream_without_its_end_marker_is_an_error_and_finished_calls_are_ke
         .map(|it| said[it]["type"].as_str().unwrap())
         .collect();
     assert_eq!(kinds, ["thinking", "text", "tool_use"]);
-    asked.end_for("end_turn");
+    asked.end();
     assert_eq!(stage.editor.end(&prompt).end, Ok(StopReason::EndTurn));
 }
 
@@ -45,8 +45,10 @@ fn a_call_that_the_answers_limit_cut_does_not_run() {
         &["{\"command\": \"create\", \"path\": \"n"],
     );
     asked.end_for("max_tokens");
+    // It is asked to go on.
+    stage.model.next().end();
     let turn = stage.editor.end(&prompt);
-    assert_eq!(turn.end, Ok(StopReason::MaxTokens));
+    assert_eq!(turn.end, Ok(StopReason::EndTurn));
     assert_eq!(turn.of_kind("tool_call").len(), 0);
     let prompt = stage.editor.prompt(&session, "on");
     let asked = stage.model.next();
@@ -54,7 +56,7 @@ fn a_call_that_the_answers_limit_cut_does_not_run() {
         asked.body["messages"][1]["content"],
         json!([{"type": "text", "text": "I write."}])
     );
-    asked.end_for("end_turn");
+    asked.end();
     stage.editor.end(&prompt);
 }
 
@@ -94,7 +96,7 @@ fn a_refusal_says_why_and_the_conversation_goes_on() {
     let prompt = stage.editor.prompt(&session, "well then");
     let asked = stage.model.next();
     assert_eq!(asked.last_prompt(), "well then");
-    asked.end_for("end_turn");
+    asked.end();
     stage.editor.end(&prompt);
 }
 

@@ -18,6 +18,8 @@ const ABOUT_SECRETS: &[&str] = &[
     "server/engine/src/redact/tests/laws.rs",
     "server/host/src/process/environment.rs",
     "server/engine/src/session/classifier/tests.rs",
+    "server/engine/src/trace/tests.rs",
+    "tests/traces.rs",
     "tests/anthropic/native.rs",
     "tests/classifier.rs",
     "tests/config/command_line.rs",

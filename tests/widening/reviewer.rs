@@ -91,7 +91,7 @@ fn a_file_that_a_message_quotes_does_not_end_its_quotation() {
     let wrote = wrote(&review);
     assert_eq!(wrote.matches("\n`````\n").count(), 2, "{wrote}");
     let quoted = wrote.split("\n`````\n").nth(1).unwrap();
-    assert_eq!(quoted, text);
+    assert_eq!(quoted, text.trim_end());
     say(review, "ESCALATE: no");
     stage.editor.choose(&stage.editor.question(), "no");
     stage.result(&prompt);

@@ -41,7 +41,7 @@ pub(crate) fn settings() -> Settings {
         turn_answers: 6,
         continuations: 2,
         goal_turns: 2,
-        guidance: false,
+        guidance: true,
         retries: Retries {
             most: 2,
             first_ms: 500,

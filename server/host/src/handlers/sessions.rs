@@ -237,6 +237,11 @@ impl Host {
         let folder = self.folders.conversations(workspace.root());
         let key: SessionKey = params.session_id.0.clone();
         let failed = |it: store::LogError| error(code::REQUEST_FAILED, it.to_string());
+        // A subagent's is nobody's to open.
+        let is_child = |it: &OpenSession| it.child.is_some();
+        if self.sessions.get(&key).is_some_and(is_child) {
+            return Err(failed(store::LogError::Missing(key.to_string())));
+        }
         if let Some(open) = self.sessions.get(&key)
             && open.workspace.root() == workspace.root()
         {

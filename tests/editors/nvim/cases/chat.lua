@@ -28,7 +28,7 @@ return {
       agent,
       '{"clientCapabilities":{"elicitation":{"form":{}},"fs":{"readTextFile":false,"writeTextFile":false},'
         .. '"terminal":false},"methods":["session/update","session/request_permission","elicitation/create",'
-        .. '"undine/document/save","undine/selection","undine/diagnostics","undine/symbols","undine/review/changed","undine/retry"],"protocolVersion":1,"trustedSettings":false}'
+        .. '"undine/document/save","undine/selection","undine/diagnostics","undine/symbols","undine/review/changed","undine/retry","undine/btw/chunk"],"protocolVersion":1,"trustedSettings":false}'
     )
     T.has(
       child:run(function()

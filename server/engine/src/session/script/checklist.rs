@@ -178,8 +178,7 @@ fn what_the_person_changes_is_told_with_the_next_request() {
             show checklist of 1
             append told "The user changed the checklist: cleared the checklist."
 
-            append ended t0 done
-            answer p0 ended EndTurn
+            ask-model #1: user "The user changed the checklist: added #1 \"Write tests\"." + "The user changed the checklist: marked #1 \"Write tests\" as completed." + "go" + "The user changed the checklist: cleared the checklist."
         "#]],
     );
 }

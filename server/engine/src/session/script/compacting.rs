@@ -43,9 +43,9 @@ fn compact_when_idle_is_a_turn_without_an_answer_and_what_is_sent_meanwhile_wait
             (nothing)
 
             append compacted c1 Person "[Checkpoint c1, made because the person asked for it. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" kept Prompts(1)
-            show usage 77 in, 0 out
-            append command "/compact" "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 25 tokens became 77."
-            show text "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 25 tokens became 77."
+            show usage 74 in, 0 out
+            append command "/compact" "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 22 tokens became 74."
+            show text "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 22 tokens became 74."
             append ended t2 done
             answer p2 ended EndTurn
             append user t3 "three"
@@ -111,14 +111,15 @@ fn the_model_s_wish_is_met_before_it_is_asked_again() {
 
             append call 0 a0 c0 compact_context {"focus":"names"}
             show call 0 compact_context {"focus":"names"}
+            show call 0 "Summarise older history"
             append result 0 ok "Noted: older history is summarised before your next step."
             show call 0 ok "Noted: older history is summarised before your next step."
 
             ask-side 0 Summary: user "What the checkpoint is to keep above all: names\n\nThe conversation:\n=====HISTORY-0=====\nThe person:\ngo\n\nThe agent called compact_context:\n{\"focus\":\"names\"}\n\ncompact_context gave:\nNoted: older history is summarised before your next step.\n=====HISTORY-0=====\n\nWrite the checkpoint. Keep what was named at the top above all."
 
             append compacted c1 Model "[Checkpoint c1, made because you asked for it. It stands for 3 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said go.\n\n[End of checkpoint c1. Go on from here.]" kept Nothing
-            show usage 57 in, 0 out
-            show notice "Older history was summarised (c1), as the model asked; the session's log keeps all of it. About 40 tokens became 57."
+            show usage 54 in, 0 out
+            show notice "Older history was summarised (c1), as the model asked; the session's log keeps all of it. About 37 tokens became 54."
             ask-model #1: user "[Checkpoint c1, made because you asked for it. It stands for 3 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said go.\n\n[End of checkpoint c1. Go on from here.]"
 
             show text "on"
@@ -169,8 +170,8 @@ fn bug_069_the_person_s_wish_during_a_turn_is_met_at_its_next_step_or_at_its_end
             (nothing)
 
             append compacted c1 Person "[Checkpoint c1, made because the person asked for it. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" kept Prompts(1)
-            show usage 77 in, 0 out
-            show notice "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 25 tokens became 77."
+            show usage 74 in, 0 out
+            show notice "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 22 tokens became 74."
             append ended t1 done
             answer p1 ended EndTurn
             append user t2 "three"
@@ -226,8 +227,8 @@ fn the_threshold_is_held_against_what_the_provider_counted() {
             ask-side 0 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfirst\n=====HISTORY-0=====\n\nWrite the checkpoint."
 
             append compacted c1 Threshold "[Checkpoint c1, made because the window was getting full. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" kept Prompts(2)
-            show usage 84 in, 0 out
-            show notice "Older history was summarised (c1), because the window was getting full; the session's log keeps all of it. About 86006 tokens became 84."
+            show usage 81 in, 0 out
+            show notice "Older history was summarised (c1), because the window was getting full; the session's log keeps all of it. About 86006 tokens became 81."
             ask-model #2: user "[Checkpoint c1, made because the window was getting full. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" + "two" | assistant "second" | user "three"
         "#]],
     );
@@ -303,9 +304,9 @@ fn a_summary_that_fails_pauses_those_by_themselves_until_the_person_acts() {
             ask-side 1 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfirst\n=====HISTORY-0=====\n\nWrite the checkpoint."
 
             append compacted c1 Person "[Checkpoint c1, made because the person asked for it. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" kept Prompts(2)
-            show usage 89 in, 0 out
-            append command "/compact" "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 86000 tokens became 89."
-            show text "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 86000 tokens became 89."
+            show usage 86 in, 0 out
+            append command "/compact" "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 86000 tokens became 86."
+            show text "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 86000 tokens became 86."
             append ended t3 done
             answer p3 ended EndTurn
 
@@ -409,8 +410,8 @@ fn bug_067_too_long_in_the_middle_of_an_answer_is_summarised_and_the_turn_goes_o
             ask-side 0 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfirst\n=====HISTORY-0=====\n\nWrite the checkpoint."
 
             append compacted c1 Overflow "[Checkpoint c1, made because the conversation had become too long. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" kept Prompts(1)
-            show usage 74 in, 0 out
-            show notice "Older history was summarised (c1), because the conversation was too long for the model; the session's log keeps all of it. About 19 tokens became 74."
+            show usage 71 in, 0 out
+            show notice "Older history was summarised (c1), because the conversation was too long for the model; the session's log keeps all of it. About 16 tokens became 71."
             ask-model #2: user "[Checkpoint c1, made because the conversation had become too long. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" + "two"
 
             show text "second"
@@ -503,8 +504,8 @@ fn an_answer_that_the_window_cut_off_goes_on_behind_a_summary_so_often_in_a_row(
             ask-side 0 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfir\n=====HISTORY-0=====\n\nWrite the checkpoint."
 
             append compacted c1 Overflow "[Checkpoint c1, made because the conversation had become too long. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. Go on from here.]" kept Nothing
-            show usage 62 in, 0 out
-            show notice "Older history was summarised (c1), because the conversation was too long for the model; the session's log keeps all of it. About 13 tokens became 62."
+            show usage 59 in, 0 out
+            show notice "Older history was summarised (c1), because the conversation was too long for the model; the session's log keeps all of it. About 10 tokens became 59."
             ask-model #1: user "[Checkpoint c1, made because the conversation had become too long. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. Go on from here.]" + "[Your last answer stopped because the window was full. Go on exactly where it stopped.]"
 
             show text "st"
@@ -540,11 +541,10 @@ fn a_limit_of_the_answer_is_no_full_window() {
             append usage Answer p/m 50000 in, 4000 out
             show usage 50000 in, 4000 out
 
-            append ended t0 max_tokens
-            answer p0 ended MaxTokens
+            append told "[Your reply reached its output cap and was cut off. Go on exactly where it stopped; repeat nothing and say nothing about the cut.]"
+            ask-model #1: user "one" | assistant "fir" | user "[Your reply reached its output cap and was cut off. Go on exactly where it stopped; repeat nothing and say nothing about the cut.]"
 
-            append user t1 "two"
-            ask-model #1: user "one" | assistant "fir" | user "two"
+            (nothing)
 
             show text "sec"
 
@@ -553,7 +553,9 @@ fn a_limit_of_the_answer_is_no_full_window() {
             show usage 50000 in, 50000 out
 
             append told "[Your last answer stopped because the window was full. Go on exactly where it stopped.]"
-            ask-side 0 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfir\n=====HISTORY-0=====\n\nWrite the checkpoint."
+            append user t0 "two"
+            show user "two"
+            ask-side 0 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfir\n\nTold to the agent:\n[Your reply reached its output cap and was cut off. Go on exactly where it stopped; repeat nothing and say nothing about the cut.]\n\nThe agent:\nsec\n=====HISTORY-0=====\n\nWrite the checkpoint."
         "#]],
     );
 }
@@ -656,9 +658,9 @@ fn a_session_goes_on_from_its_summary_after_a_restart() {
             ask-side 0 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfirst\n=====HISTORY-0=====\n\nWrite the checkpoint."
 
             append compacted c1 Person "[Checkpoint c1, made because the person asked for it. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" kept Prompts(1)
-            show usage 77 in, 0 out
-            append command "/compact" "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 25 tokens became 77."
-            show text "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 25 tokens became 77."
+            show usage 74 in, 0 out
+            append command "/compact" "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 22 tokens became 74."
+            show text "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 22 tokens became 74."
             append ended t2 done
             answer p2 ended EndTurn
 
@@ -672,7 +674,7 @@ fn a_session_goes_on_from_its_summary_after_a_restart() {
             show user "two"
             show text "second"
             show user "/compact"
-            show text "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 25 tokens became 77."
+            show text "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 22 tokens became 74."
             show user "three"
         "#]],
     );
@@ -728,8 +730,8 @@ fn bug_065_what_the_model_is_told_during_a_call_stands_behind_its_result_also_af
             ask-side 0 Summary: user "The conversation:\n=====HISTORY-0=====\nThe person:\none\n\nThe agent:\nfirst\n=====HISTORY-0=====\n\nWrite the checkpoint."
 
             append compacted c1 Person "[Checkpoint c1, made because the person asked for it. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" kept Prompts(1)
-            show usage 88 in, 0 out
-            show notice "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 36 tokens became 88."
+            show usage 85 in, 0 out
+            show notice "Older history was summarised (c1), as you asked; the session's log keeps all of it. About 33 tokens became 85."
             ask-model #2: user "[Checkpoint c1, made because the person asked for it. It stands for 2 earlier messages of this session; each can be read whole with context_archive.]\n\nThey said one.\n\n[End of checkpoint c1. What follows is the conversation as it was.]" + "two" | assistant call c0 read_file {"path":"a"} | results c0 "text of a" | user "The mode is another."
         "#]],
     );
