@@ -1,6 +1,8 @@
 //! The law of condensing, held against the records of random lives.
 
 use super::condense;
+use crate::archive;
+use crate::numbers::{Mark, Numbers};
 use crate::session::{Fold, Settings, laws};
 use fastrand::Rng;
 use protocol::checklist::Task;
@@ -20,6 +22,13 @@ fn folded<'a>(records: impl IntoIterator<Item = &'a Record>, settings: Settings)
 
 /// Holds the law for the records of a life. What no driver brings about yet is put between them.
 pub(in crate::session) fn hold(records: &[Record], rng: &mut Rng) {
+    // Both ways of counting messages come to the same.
+    let mut numbers = Numbers::default();
+    for record in records {
+        numbers.take(Mark::of(record));
+    }
+    let n_messages = archive::messages(records.iter()).len() as u64;
+    assert_eq!(numbers.count(), n_messages);
     let records = sprinkled(records, rng);
     let whole = folded(&records, laws::settings());
     for _ in 0..3 {
