@@ -184,8 +184,15 @@ pub fn compact(history: &mut Vec<Entry>, kept: Kept, summary: String) {
 /// Where what is kept begins. What is not there any more keeps nothing.
 fn start_of(history: &[Entry], kept: Kept) -> usize {
     let end = history.len();
+    // An answer that said nothing is not in the log.
+    let is_told = |it: &&Entry| match it {
+        Entry::Told(_) => true,
+        Entry::Answer(answer) => !answer.is_said(),
+        Entry::User(_) | Entry::Summary(_) => false,
+    };
     match kept {
-        Kept::Nothing | Kept::Prompts(0) => end,
+        // What nobody has answered to was told for what comes next.
+        Kept::Nothing | Kept::Prompts(0) => end - history.iter().rev().take_while(is_told).count(),
         Kept::Answer(number) => {
             let is_it = |it: &Entry| matches!(it, Entry::Answer(it) if it.number == number);
             history.iter().position(is_it).unwrap_or(end)
@@ -195,12 +202,6 @@ fn start_of(history: &[Entry], kept: Kept) -> usize {
             let prompts = prompts.filter(|(_, it)| matches!(it, Entry::User(_)));
             let n = usize::try_from(n).unwrap_or(usize::MAX);
             let start = prompts.take(n).last().map_or(end, |(at, _)| at);
-            // An answer that said nothing is not in the log.
-            let is_told = |it: &&Entry| match it {
-                Entry::Told(_) => true,
-                Entry::Answer(answer) => !answer.is_said(),
-                Entry::User(_) | Entry::Summary(_) => false,
-            };
             let before = history[..start].iter().rev();
             start - before.take_while(is_told).count()
         }

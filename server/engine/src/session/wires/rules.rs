@@ -253,7 +253,9 @@ fn chat(house: House, body: &Value) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut used = BTreeSet::new();
     let mut last = "system";
-    for message in list(&body["messages"]).iter().skip(1) {
+    let is_system = |it: &&Value| matches!(text(it, "role"), "system" | "developer");
+    let messages = list(&body["messages"]).iter().skip_while(is_system);
+    for message in messages {
         let role = text(message, "role");
         if role == "tool" {
             let id = text(message, "tool_call_id");
@@ -385,7 +387,9 @@ fn gemini(house: House, body: &Value) -> Result<(), String> {
 fn ollama(body: &Value) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut last = "system";
-    for message in list(&body["messages"]).iter().skip(1) {
+    let is_system = |it: &&Value| text(it, "role") == "system";
+    let messages = list(&body["messages"]).iter().skip_while(is_system);
+    for message in messages {
         let role = text(message, "role");
         must(message["content"].is_string(), "a content is a text")?;
         if role == "tool" {
