@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const RECORD: &str = "[trace]\nrecord = true\n";
 
@@ -36,7 +36,7 @@ fn lines(workspace: &Workspace) -> Vec<Value> {
         .collect()
 }
 
-fn replay(workspace: &Workspace, trace: &PathBuf) -> Said {
+fn replay(workspace: &Workspace, trace: &Path) -> Said {
     undine(workspace, &["replay", trace.to_str().unwrap()])
 }
 

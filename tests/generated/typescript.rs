@@ -52,6 +52,9 @@ fn declare_type(out: &mut String, declared: &Type) {
     }
     let name = &declared.name;
     match &declared.shape {
+        Shape::Object(fields) if fields.is_empty() => {
+            out.push_str(&format!("export type {name} = {};\n", object(fields, "")));
+        }
         Shape::Object(fields) => {
             out.push_str(&format!("export interface {name} {}\n", object(fields, "")));
         }

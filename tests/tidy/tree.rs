@@ -75,8 +75,6 @@ fn is_table_or_data(path: &str) -> bool {
         || path == "editors/vscode/package.json"
         || path.ends_with("Cargo.lock")
         || path.ends_with("package-lock.json")
-        // Most of it is the settings, from the options' table.
-        || path == "editors/vscode/package.json"
         || path.ends_with("/protocol.ts")
         || path.ends_with("/protocol.lua")
         || path.starts_with("tests/") && !path.ends_with(".rs")

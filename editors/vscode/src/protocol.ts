@@ -1538,7 +1538,7 @@ export interface ClearBtwParams {
 }
 
 /** Done. */
-export interface ClearBtwResult Record<string, never>
+export type ClearBtwResult = Record<string, never>;
 
 export interface CancelNotification {
     sessionId: SessionId;
@@ -1730,7 +1730,7 @@ export interface SaveDocumentResult {
 }
 
 /** Asks what the person has selected. */
-export interface SelectionParams Record<string, never>
+export type SelectionParams = Record<string, never>;
 
 /** The selection of the window that was a file's last. */
 export interface SelectionResult {
