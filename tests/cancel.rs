@@ -73,6 +73,29 @@ fn a_cancel_ends_the_queued_prompts_too() {
 }
 
 #[test]
+fn bug_070_a_prompt_that_waits_goes_into_no_other_session() {
+    let stage = Stage::new(FILES);
+    let (session, first, mut asked) = stage.ask("one");
+    let waits = stage.editor.prompt(&session, "two");
+    let other = stage.editor.new_session();
+    let elsewhere = stage.editor.prompt(&other, "elsewhere");
+    let mut there = stage.model.next();
+    assert_eq!(there.last_prompt(), "elsewhere");
+    assert_eq!(there.turns().len(), 1);
+    there.say("3");
+    there.end();
+    assert_eq!(stage.editor.end(&elsewhere).text(), "3");
+    asked.say("1");
+    asked.end();
+    stage.editor.end(&first);
+    let mut asked = stage.model.next();
+    assert_eq!(asked.last_prompt(), "two");
+    asked.say("2");
+    asked.end();
+    assert_eq!(stage.editor.end(&waits).text(), "2");
+}
+
+#[test]
 fn a_prompt_whose_request_is_cancelled_is_answered_with_request_cancelled() {
     let stage = Stage::new(FILES);
     let (_, prompt, mut asked) = stage.ask("hello");
@@ -124,7 +147,7 @@ fn a_cancel_while_a_question_is_open_withdraws_it() {
 }
 
 #[test]
-fn a_cancel_while_a_command_runs_kills_it_and_the_model_learns_of_it_later() {
+fn bug_063_a_cancel_while_a_command_runs_kills_it_and_the_next_request_is_whole() {
     let stage = Stage::with(Setup::agent(), FILES, FULL);
     let mut witness = Witness::new(&stage.workspace.root());
     let line = format!("{}sleep 1000", Witness::HOLD);

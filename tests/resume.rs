@@ -97,7 +97,7 @@ fn a_session_whose_server_was_killed_before_the_first_word_goes_on() {
 }
 
 #[test]
-fn a_session_whose_server_was_killed_while_a_command_ran_goes_on_and_no_child_is_left() {
+fn bug_063_a_session_whose_server_was_killed_while_a_command_ran_goes_on_and_no_child_is_left() {
     let mut stage = Stage::with(Setup::agent(), FILES, "[safety]\nmode = \"full_access\"\n");
     let mut witness = Witness::new(&stage.workspace.root());
     let line = format!(

@@ -66,7 +66,7 @@ fn bug_057_every_call_passes_the_gate_in_read_only() {
 }
 
 #[test]
-fn after_read_only_the_model_is_told_once_that_its_denials_no_longer_hold() {
+fn bug_071_after_read_only_the_model_is_told_once_that_its_denials_no_longer_hold() {
     for mode in ["ask", "auto", "full_access"] {
         let mut stage = stage("read_only", "");
         let (session, prompt) = stage.call("write_file", json!({"path": "b.txt", "content": "x"}));
