@@ -81,10 +81,12 @@ impl FrontMatter {
         }
     }
 
-    /// Of a key that stands twice, the last one counts.
+    /// Of a key that stands twice, the last one counts, in whatever case.
     fn value(&self, key: &str) -> Option<&Value> {
         let mut fields = self.0.iter().rev();
-        fields.find(|(it, _)| it == key).map(|(_, it)| it)
+        fields
+            .find(|(it, _)| it.eq_ignore_ascii_case(key))
+            .map(|(_, it)| it)
     }
 }
 

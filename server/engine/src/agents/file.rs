@@ -12,6 +12,7 @@
 //! Names of tools may be ours or those of Claude Code, whose files these are too.
 
 use super::kinds::{AgentTool, Kind, ceiling_of};
+use crate::front_matter;
 use protocol::config::Isolation;
 use protocol::session::Mode;
 use std::collections::BTreeSet;
@@ -39,24 +40,23 @@ const MAX_NAME: usize = 64;
 /// Reads a file. `path` is for people, `stem` its name without `.md`. The error is one sentence for the person.
 pub fn read_kind(path: &str, stem: &str, scope: Scope, text: &str) -> Result<KindFile, String> {
     let wrong = |what: String| format!("{path} is left out: {what}.");
-    let (fields, body) = front_matter(text).ok_or_else(|| {
-        wrong("it does not begin with front matter between two lines `---`".to_owned())
-    })?;
-    let field = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, it)| it);
-    let one = |name: &str| {
-        let value = field(name).map(|it| it.join(" "));
-        value.filter(|it| !it.is_empty())
-    };
-    let name = one("name").unwrap_or_else(|| stem.to_owned());
+    let (fields, body) = front_matter::read(text);
+    // Without front matter, or with one that is not closed, all of it is body.
+    if body.len() == text.trim_start_matches('\u{feff}').len() {
+        return Err(wrong(
+            "it does not begin with front matter between two lines `---`".to_owned(),
+        ));
+    }
+    let name = fields.text("name").unwrap_or_else(|| stem.to_owned());
     let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.' | ':');
     if name.len() > MAX_NAME || !name.chars().all(is_plain) {
         return Err(wrong(format!(
             "{name:?} is no name; use at most {MAX_NAME} letters, digits, `-`, `_`, `.` and `:`"
         )));
     }
-    let tools = match field("tools") {
+    let tools = match fields.list("tools") {
         None => AgentTool::ALL.into(),
-        Some(names) => tools_of(names),
+        Some(names) => tools_of(&names),
     };
     if tools.is_empty() {
         return Err(wrong(format!(
@@ -64,14 +64,14 @@ pub fn read_kind(path: &str, stem: &str, scope: Scope, text: &str) -> Result<Kin
             AgentTool::names()
         )));
     }
-    let ceiling = match one("safety") {
+    let ceiling = match fields.text("safety") {
         None => ceiling_of(&tools),
         Some(id) => Mode::from_id(&id).ok_or_else(|| {
             let ids = Mode::ALL.map(Mode::id).join(", ");
             wrong(format!("there is no mode {id:?}; modes are {ids}"))
         })?,
     };
-    let isolation = match one("isolation").as_deref() {
+    let isolation = match fields.text("isolation").as_deref() {
         None | Some("shared") => Isolation::Shared,
         Some("worktree") => Isolation::Worktree,
         Some(other) => {
@@ -81,12 +81,14 @@ pub fn read_kind(path: &str, stem: &str, scope: Scope, text: &str) -> Result<Kin
         }
     };
     let kind = Kind {
-        description: one("description").unwrap_or_default(),
+        description: fields.text("description").unwrap_or_default(),
         tools,
         ceiling,
         preamble: body.trim().to_owned(),
         // Work costs money and sends the project somewhere: a file of the project does not say where.
-        model: one("model").filter(|it| scope == Scope::Person && it.contains('/')),
+        model: fields
+            .text("model")
+            .filter(|it| scope == Scope::Person && it.contains('/')),
         isolation,
         name,
     };
@@ -126,70 +128,6 @@ fn tools_of(names: &[String]) -> BTreeSet<AgentTool> {
         tools.insert(T::ExecuteCommand);
     }
     tools
-}
-
-/// A field of the front matter, with its values.
-type Field = (String, Vec<String>);
-
-/// Splits the front matter off: `key: value`, a value `[a, b]` or `a, b` of several, or lines `- a` below the key. No more of
-/// YAML than such files use.
-fn front_matter(text: &str) -> Option<(Vec<Field>, &str)> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = text.split_inclusive('\n');
-    let first = lines.next()?;
-    if first.trim_end() != "---" {
-        return None;
-    }
-    let mut at = first.len();
-    let mut fields: Vec<Field> = Vec::new();
-    for line in lines {
-        at += line.len();
-        let line = line.trim_end();
-        if line == "---" {
-            return Some((fields, &text[at..]));
-        }
-        if let Some(item) = line.trim_start().strip_prefix("- ") {
-            if let Some((_, values)) = fields.last_mut() {
-                values.push(unquoted(item));
-            }
-        } else if line.starts_with([' ', '\t']) {
-            // A long text below its key.
-            if let Some((_, values)) = fields.last_mut() {
-                values.push(line.trim().to_owned());
-            }
-        } else if let Some((key, value)) = line.split_once(':')
-            && !line.starts_with('#')
-        {
-            let key = key.trim().to_ascii_lowercase();
-            fields.push((key.clone(), values(&key, value.trim())));
-        }
-    }
-    None
-}
-
-/// Only tools are several.
-fn values(key: &str, value: &str) -> Vec<String> {
-    if matches!(value, ">" | ">-" | "|" | "|-") {
-        return Vec::new();
-    }
-    if key != "tools" {
-        return Some(unquoted(value))
-            .filter(|it| !it.is_empty())
-            .into_iter()
-            .collect();
-    }
-    let inner = value.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    let all = inner.unwrap_or(value).split(',').map(unquoted);
-    all.filter(|it| !it.is_empty()).collect()
-}
-
-fn unquoted(value: &str) -> String {
-    let value = value.trim();
-    let inner = ['"', '\''].iter().find_map(|quote| {
-        let inner = value.strip_prefix(*quote)?.strip_suffix(*quote)?;
-        Some(inner)
-    });
-    inner.unwrap_or(value).to_owned()
 }
 
 #[cfg(test)]
