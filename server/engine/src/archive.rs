@@ -60,6 +60,41 @@ pub fn title(text: &str) -> Option<String> {
     Some(title).filter(|it| !it.is_empty())
 }
 
+/// What can be found of a record: what is part of a message. The answer of a command would only repeat what was looked for.
+pub fn text_of(record: Record) -> Option<String> {
+    Some(match record {
+        Record::User { text, .. }
+        | Record::Assistant { text, .. }
+        | Record::Result { text, .. } => text,
+        Record::Call {
+            tool, arguments, ..
+        } => format!("{tool} {arguments}"),
+        Record::Started { .. }
+        | Record::Forked { .. }
+        | Record::Title { .. }
+        | Record::Void { .. }
+        | Record::Unsigned { .. }
+        | Record::Decision { .. }
+        | Record::Classified { .. }
+        | Record::Remembered { .. }
+        | Record::Forgot { .. }
+        | Record::Edit { .. }
+        | Record::Command { .. }
+        | Record::Replayed { .. }
+        | Record::Told { .. }
+        | Record::Compacted { .. }
+        | Record::Checklist { .. }
+        | Record::Goal { .. }
+        | Record::Style { .. }
+        | Record::Mode { .. }
+        | Record::Model { .. }
+        | Record::Reasoning { .. }
+        | Record::Usage { .. }
+        | Record::Carried(_)
+        | Record::Ended { .. } => return None,
+    })
+}
+
 /// The messages of a session, in their order. A result without its call is none.
 pub fn messages<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Message> {
     let mut archive = Archive::default();

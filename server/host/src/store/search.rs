@@ -2,6 +2,7 @@
 //! it takes about as long as reading the file, and no memory to speak of.
 
 use crate::regular;
+use engine::archive;
 use protocol::record::{Line, Record};
 use regex::bytes::{Regex, RegexBuilder};
 use std::fs::File;
@@ -63,7 +64,7 @@ impl Pattern {
         if self.is_prompt && !matches!(record, Record::User { .. }) {
             return None;
         }
-        let text = text_of(record)?;
+        let text = archive::text_of(record)?;
         let has_all = self.all.iter().all(|it| it.is_match(text.as_bytes()));
         has_all.then_some(Hit { at, text })
     }
@@ -72,41 +73,6 @@ impl Pattern {
 fn regex(word: &str) -> Option<Regex> {
     let mut builder = RegexBuilder::new(&regex::escape(word));
     builder.case_insensitive(true).build().ok()
-}
-
-/// What can be found of a record: what is part of a message. The answer of a command would only repeat what was looked for.
-fn text_of(record: Record) -> Option<String> {
-    Some(match record {
-        Record::User { text, .. }
-        | Record::Assistant { text, .. }
-        | Record::Result { text, .. } => text,
-        Record::Call {
-            tool, arguments, ..
-        } => format!("{tool} {arguments}"),
-        Record::Started { .. }
-        | Record::Forked { .. }
-        | Record::Title { .. }
-        | Record::Void { .. }
-        | Record::Unsigned { .. }
-        | Record::Decision { .. }
-        | Record::Classified { .. }
-        | Record::Remembered { .. }
-        | Record::Forgot { .. }
-        | Record::Edit { .. }
-        | Record::Command { .. }
-        | Record::Replayed { .. }
-        | Record::Told { .. }
-        | Record::Compacted { .. }
-        | Record::Checklist { .. }
-        | Record::Goal { .. }
-        | Record::Style { .. }
-        | Record::Mode { .. }
-        | Record::Model { .. }
-        | Record::Reasoning { .. }
-        | Record::Usage { .. }
-        | Record::Carried(_)
-        | Record::Ended { .. } => return None,
-    })
 }
 
 /// All hits of a log, the oldest first.
