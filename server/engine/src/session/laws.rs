@@ -98,6 +98,8 @@ struct World {
     turns: u64,
     /// How many questions were asked beside the conversation.
     sides: u64,
+    /// Questions beside the conversation that have no answer.
+    asked_sides: HashSet<SideId>,
     /// The session's own rules as the records tell them, and those that were given for always.
     rules: Vec<Rule>,
     standing: Vec<Rule>,
@@ -134,6 +136,7 @@ impl World {
                 } => {
                     assert_eq!(side.0, self.sides, "a number that was taken");
                     self.sides += 1;
+                    self.asked_sides.insert(*side);
                     if *about != Aside::Summary {
                         continue;
                     }
@@ -150,6 +153,7 @@ impl World {
                     assert!(self.n_sides <= 12, "it is summarised without end");
                 }
                 Effect::StopSide(side) => {
+                    assert!(self.asked_sides.remove(side), "nobody was asked that");
                     self.side.take_if(|it| it == side);
                 }
                 Effect::AnswerAside { .. } => {}
@@ -457,6 +461,7 @@ impl World {
             Input::Queued(call, _) => drop(self.queueing.remove(call)),
             Input::Saved(call, _) => drop(self.saving.remove(call)),
             Input::Classified(call, _) => drop(self.classifying.remove(call)),
+            Input::Side(side, _) => drop(self.asked_sides.remove(side)),
             Input::Model(stream, ModelEvent::Ended(_) | ModelEvent::Failed(_))
                 if self.stream == Some(*stream)
                     && !effects
@@ -480,7 +485,6 @@ impl World {
             | Input::Replay(_)
             | Input::Model(..)
             | Input::Output(..)
-            | Input::Side(..)
             | Input::Compact { .. }
             | Input::AskAside { .. }
             | Input::DropAside(_)
